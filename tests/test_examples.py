@@ -214,6 +214,19 @@ forces:
 """
 
 
+def test_a_gripper_holds_by_the_friction_that_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = run("10", capsys)
+    assert number_after("friction that holds:", printed) == pytest.approx(0.4 * 11.81 / 20.0, abs=1e-4)
+    holds, slips = printed.splitlines()[1:]
+    assert "the ball sticks" in holds and abs(number_after("fingers by", holds)) < 1e-5
+    # what friction lacks is 5 % of g + a
+    assert "the ball slips" in slips and number_after("fingers by", slips) == pytest.approx(
+        0.05 * 11.81 * 0.3, rel=1e-4
+    )
+    for line in (holds, slips):
+        assert number_after("presses with", line) == pytest.approx(10.0, rel=1e-3)
+
+
 def test_statics_of_an_arm_and_the_same_from_a_scene(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     printed = run("09", capsys)
     assert "reached: True" in printed and "rest: stable" in printed

@@ -61,6 +61,7 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "shaken",
         "tipping",
         "cards",
+        "loaded-cards",
         "rod",
         "tippe-top",
         "smooth-top",
@@ -73,6 +74,8 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "quadruped",
         "humanoid",
         "dominoes",
+        "arch",
+        "thin-arch",
     }
     assert set(PROBLEMS) == published
     for problem in PROBLEMS.values():

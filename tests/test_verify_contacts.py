@@ -54,17 +54,20 @@ def test_a_block_tips_as_a_pendulum_about_its_edge() -> None:
     np.testing.assert_allclose(found[:, 0], references(slopes.TIPPING)[:, 0], rtol=0, atol=1e-10)
 
 
-def test_cards_slip_apart_as_rigid_ones() -> None:
-    # one card against its mirror image: the lower end slides, the middle is half a card from where the mirror and the floor meet
-    L, mu = slopes.LONG, 0.95 * 0.5 * math.tan(slopes.LEAN)
+@pytest.mark.parametrize(("problem", "load"), [(slopes.CARDS, 0.0), (slopes.LOADED, 1.0)])
+def test_cards_slip_apart_as_rigid_ones(problem: Problem, load: float) -> None:
+    # one card against its mirror image: the lower end slides, the middle is half a card from where the mirror and the floor meet; a load
+    # P = load W on its upper end
+    L, mu = slopes.LONG, 0.95 * math.tan(slopes.LEAN) * (0.5 + load) / (1.0 + load)
 
     def rates(_: float, y: Any) -> list[float]:
         s, c = math.sin(y[0]), math.cos(y[0])
-        load = mu * L * c
-        return [y[1], (0.5 * G * L * s - load * (G - 0.5 * L * c * y[1] ** 2)) / (L * L / 3.0 - 0.5 * load * L * s)]
+        rubs = mu * L * c
+        turns = (0.5 + load) * G * L * s - rubs * ((1.0 + load) * G - 0.5 * L * c * y[1] ** 2)
+        return [y[1], turns / (L * L / 3.0 - 0.5 * rubs * L * s)]
 
-    found = motion(rates, [slopes.LEAN, 0.0], slopes.CARDS)
-    np.testing.assert_allclose(found[:, 0], references(slopes.CARDS)[:, 1], rtol=0, atol=1e-10)
+    found = motion(rates, [slopes.LEAN, 0.0], problem)
+    np.testing.assert_allclose(found[:, 0], references(problem)[:, 1], rtol=0, atol=1e-10)
 
 
 def test_the_rod_of_painleve_by_equations_of_its_own() -> None:

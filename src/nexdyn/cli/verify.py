@@ -24,6 +24,7 @@ Examples:
   nexdyn verify                   all, under every formulation
   nexdyn verify A03 top           some of them
   nexdyn verify --all             every value, not only the farthest off
+  nexdyn verify sliding --forms   with bodies swapped, as meshes, …
   nexdyn verify --json            all of it for a program
   nexdyn verify --against dymola  examples that another program computed
   nexdyn verify --against exudyn --curves EXUDYN
@@ -37,6 +38,9 @@ def command(
     /,
     *,
     all_values: Annotated[bool, flag("A line for every value.", name="--all", group=OUTPUT)] = False,
+    forms: Annotated[
+        bool, flag("Contact problems also with bodies swapped, over areas and as meshes.", name="--forms")
+    ] = False,
     against: Annotated[
         str | None, Parameter(help="Cases of a peer's suite in place of problems: adams, dymola, exudyn, recurdyn.")
     ] = None,
@@ -47,13 +51,15 @@ def command(
 ) -> int:
     """Run published problems under every formulation and compare with the published values."""
     if against is not None:
+        if forms:
+            raise InputError("--forms is of the problems here; leave it out with --against")
         return _against_peer(against, names or None, curves, all_values, saying)
     if curves is not None:
         raise InputError("--curves goes with --against, like --against adams --curves chrono")
     from nexdyn.problems.table import Table
     from nexdyn.problems.verify import chosen, verify
 
-    table = Table(chosen(names or None))
+    table = Table(chosen(names or None, forms))
 
     def told(outcome: Outcome) -> None:
         for text in table.lines(outcome) if all_values else [table.line(outcome)]:
@@ -63,7 +69,7 @@ def command(
     if not saying.json:
         terminal.say(table.head)
     with compilation_announced():
-        found = verify(names or None, told=None if saying.json else told)
+        found = verify(names or None, forms=forms, told=None if saying.json else told)
     return _told_in_all(found, saying.json)
 
 

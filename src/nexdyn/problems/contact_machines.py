@@ -14,6 +14,7 @@ it flies is wrong by up to 1 µm.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,12 +63,17 @@ FAST, PUSH = 50.0, 20.0
 """Speed of the cam with a roller [rad/s], and what presses the roller on it [N]."""
 
 
-def rolled(t: float) -> Spot:
+def linear(force: float) -> float:
+    """What gives under a force [m]."""
+    return force / STIFF
+
+
+def rolled(t: float, gives_under: Callable[[float], float] = linear) -> Spot:
     """The middle of the roller: the disc and it give by what the load and the inertia along the follower ask for."""
     c, s, both = math.cos(FAST * t), math.sin(FAST * t), DISC + ROLL
     root = math.sqrt(both**2 - (OFF * s) ** 2)
     acceleration = -(FAST**2) * (OFF * c + OFF**2 * (c * c - s * s) / root + OFF**4 * (s * c) ** 2 / root**3)
-    gives = (PUSH + MASS * acceleration) * (both / root) / STIFF
+    gives = gives_under((PUSH + MASS * acceleration) * (both / root))
     return OFF * c + root - gives * both / root, -FAST * (OFF * s + OFF**2 * s * c / root)
 
 
@@ -87,10 +93,12 @@ LIFTS = math.sqrt(G / OFF)
 SLOW, QUICK = 0.95 * LIFTS, 1.05 * LIFTS
 
 
-def rested(rate: float, t: float) -> Spot:
+def rested(rate: float, t: float, gives_under: Callable[[float], float] = linear) -> Spot:
     """The flat face on a disc that was lowest at the start."""
     c, s = math.cos(math.pi + rate * t), math.sin(math.pi + rate * t)
-    return DISC + OFF * c - MASS * (G - OFF * rate**2 * c) / STIFF, -rate * OFF * s * (1.0 + MASS * rate**2 / STIFF)
+    return DISC + OFF * c - gives_under(MASS * (G - OFF * rate**2 * c)), -rate * OFF * s * (
+        1.0 + MASS * rate**2 / STIFF
+    )
 
 
 LEAVES = (math.pi - math.acos(LIFTS**2 / QUICK**2)) / QUICK

@@ -28,6 +28,7 @@ from nexdyn.joints import Fixed, Free, Prismatic
 from nexdyn.model.driver import Driver
 from nexdyn.model.shapes import Box, HalfSpace, Sphere
 from nexdyn.model.system import System
+from nexdyn.problems.arch import ARCHES
 from nexdyn.problems.contact_machines import MACHINES
 from nexdyn.problems.dominoes import DOMINOES
 from nexdyn.problems.impacts import IMPACTS
@@ -214,4 +215,5 @@ CONTACTS = (
     *TRANSMISSIONS,
     *ROBOTS,
     DOMINOES,
+    *ARCHES,
 )

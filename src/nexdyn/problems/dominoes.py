@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.forces.contact_group import Contact
-from nexdyn.integrate.methods import HHT, DormandPrince
+from nexdyn.integrate.methods import HHT, DormandPrince, ImplicitEuler
 from nexdyn.joints import Revolute
 from nexdyn.model.event import Event
 from nexdyn.model.shapes import Box
@@ -75,5 +75,6 @@ DOMINOES = Problem(
     (
         Run("minimal coordinates, ABA", DormandPrince(rtol=1e-6, atol=1e-9), 2e-3),
         Run("absolute coordinates, index 3, HHT-α", HHT(dt=2e-4), 2e-3),
+        Run("potential, implicit Euler with bdf2", ImplicitEuler(2e-4, bdf2=True), 2e-3),
     ),
 )  # fmt: skip

@@ -4,7 +4,8 @@
     shaken      block on a slope of tan φ = 0.95 μ that shakes up and down at 50 Hz by a tenth of g: it stays where it is
     tipping     blocks on a rough slope, tan φ = 1.05 and 0.95 of width by height: one tips about its lower edge, as a rigid pendulum; the
                 other stands
-    cards       cards that lean on each other at θ, two by two: they stand for μ > ½ tan θ; else they slip apart
+    cards       cards that lean on each other at θ, two by two: they stand for μ > ½ tan θ; else they slip apart; with a load P on top of
+                each, of weight W, for μ > tan θ (W/2 + P)/(W + P)
     rod         uniform rod whose end slides on a plane, μ > 4/3, 1 + 3 cos² θ − 3 μ sin θ cos θ < 0: a rigid one has no motion (Painlevé);
                 the compliant one stops its end within milliseconds, and leaps
 
@@ -15,10 +16,12 @@ stiffness errors are half as large.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from nexdyn.forces.applied import AppliedForce
 from nexdyn.forces.contact_group import Contact
 from nexdyn.forces.plane_contact import PlaneContact
 from nexdyn.forces.sphere_contact import SphereContact
@@ -150,9 +153,10 @@ LONG, LEAN, EDGE = 0.3, 0.4, 5e-3
 """Of a card: its length, how it leans [rad], radius of its upper edge."""
 
 
-def cards() -> System:
-    """Two pairs of cards of 0.1 kg in a plane, that of x and z: a point below, a ball above."""
+def cards(load: float = 0.0) -> System:
+    """Two pairs of cards of 0.1 kg in a plane, that of x and z: a point below, a ball above, on which a load presses [of their weight]."""
     system = System("cards")
+    enough = math.tan(LEAN) * (0.5 + load) / (1.0 + load)
     law: dict[str, Any] = {"stiffness": STIFFER, "exponent": 1.0, "damping": 50.0}
     foot, head = (0.0, 0.0, -0.5 * LONG), (0.0, 0.0, 0.5 * LONG)
     for pair, part in (("stands", 1.05), ("falls", 0.95)):
@@ -164,8 +168,9 @@ def cards() -> System:
                 orientation=(math.cos(turned), 0.0, math.sin(turned), 0.0),
             )  # fmt: skip
             system.add_joint(Planar(f"{name} plane", "ground", name, axis=(0, 1, 0), reference=(1, 0, 0)))
-            friction = part * 0.5 * math.tan(LEAN)
-            system.add_force(PlaneContact(f"{name} on", name, anchor_a=foot, friction=friction, **law))
+            system.add_force(PlaneContact(f"{name} on", name, anchor_a=foot, friction=part * enough, **law))
+            if load:
+                system.add_force(AppliedForce(f"{name} load", name, force=(0.0, 0.0, -load * 0.1 * G), anchor=head))
         at: dict[str, Any] = {"radius_a": EDGE, "radius_b": EDGE, "anchor_a": head, "anchor_b": head}
         system.add_force(SphereContact(pair, f"{pair} left", f"{pair} right", **at, **law))
     return system
@@ -175,6 +180,12 @@ CARDS = Problem(
     "cards", "cards that lean, 5 % within the rule and beyond", "μ = ½ tan θ; rigid cards, recomputed", cards,
     {"stands": "rad", "falls": "rad"}, {0.1: (0.4, 0.40562764823), 0.3: (0.4, 0.474587069402), 0.4: (0.4, 0.583501848986)},
     lambda result: leans(result, "stands left", "falls left"), touching(1e-3, dt=2e-4, explicit=1e-6), scale=(1e-2, 1.0),
+)  # fmt: skip
+
+LOADED = replace(
+    CARDS, name="loaded-cards", title="cards that lean, each with its weight on top, 5 % within the rule and beyond",
+    source="μ = tan θ (W/2 + P)/(W + P); rigid cards, recomputed", build=lambda: cards(1.0),
+    reference={0.1: (0.4, 0.420058190467), 0.2: (0.4, 0.527762987791), 0.3: (0.4, 1.007527483510)},
 )  # fmt: skip
 
 # --- Painlevé's rod -------------------------------------------------------------------------------------------------
@@ -207,4 +218,4 @@ ROD = Problem(
     leap, touching(1e-5, dt=1e-5, bdf2=1e-4),
 )  # fmt: skip
 
-SLOPES = (CONE, SHAKEN, TIPPING, CARDS, ROD)
+SLOPES = (CONE, SHAKEN, TIPPING, CARDS, LOADED, ROD)

@@ -28,6 +28,7 @@ from nexdyn.joints import Free, Revolute
 from nexdyn.model.shapes import Box, Sphere
 from nexdyn.model.system import System
 from nexdyn.problems.problem import Problem, Run
+from nexdyn.problems.recast import FLOOR
 from nexdyn.results.result import Result
 
 G = 9.81
@@ -142,7 +143,9 @@ def held(result: Result, knees: Mapping[str, tuple[str, ...]], kp: float) -> np.
     """
     feet = result.contacts("feet")
     force, point, on = feet.force.values, feet.point.values, feet.a.values
-    mass = {name: body.resolved(result.system.values).mass for name, body in result.system.bodies.items()}
+    mass = {
+        name: body.resolved(result.system.values).mass for name, body in result.system.bodies.items() if name != FLOOR
+    }
     weight = G * sum(mass.values())
     place = {name: result.position(name).values for name in mass}
     centre = np.sum([G * m * place[name] for name, m in mass.items()], axis=0) / weight

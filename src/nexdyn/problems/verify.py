@@ -13,6 +13,7 @@ from nexdyn.problems.bicycle import BICYCLE, RIDE
 from nexdyn.problems.bricard import A04
 from nexdyn.problems.contacts import CONTACTS
 from nexdyn.problems.double_pendulum import POINTS, RODS
+from nexdyn.problems.forms import FORMS
 from nexdyn.problems.four_bars import A02
 from nexdyn.problems.governor import A05
 from nexdyn.problems.heavy_top import HEAVY_TOP
@@ -79,22 +80,33 @@ class Verification:
         }  # fmt: skip
 
 
-def chosen(names: Sequence[str] | None) -> list[Problem]:
-    """The problems of these names, all for None. Raises UnknownNameError for one that there is not."""
+def chosen(names: Sequence[str] | None, forms: bool = False) -> list[Problem]:
+    """The problems and forms of these names, all problems for None; `forms`: with the other forms of each.
+
+    Raises UnknownNameError for one that there is not."""
+    there = {**PROBLEMS, **FORMS}
     for name in names or ():
-        if name not in PROBLEMS:
-            raise unknown("problem", name, list(PROBLEMS))
-    return list(PROBLEMS.values()) if names is None else [PROBLEMS[name] for name in names]
+        if name not in there:
+            raise unknown("problem", name, list(there))
+    found = []
+    for problem in PROBLEMS.values() if names is None else [there[name] for name in names]:
+        found.append(problem)
+        if forms:
+            found += [form for name, form in FORMS.items() if name.startswith(f"{problem.name}/")]
+    return found
 
 
 @checked_call
-def verify(problems: Sequence[str] | None = None, *, told: Callable[[Outcome], None] | None = None) -> Verification:
+def verify(
+    problems: Sequence[str] | None = None, *, forms: bool = False, told: Callable[[Outcome], None] | None = None
+) -> Verification:
     """Run the published problems (all, or those named) under every formulation and compare with the published values.
 
-    told: called with each outcome as it comes. Raises UnknownNameError for a problem that there is not.
+    forms: also those of contact in other forms, with their bodies swapped, over areas, and as meshes; each has a name, too, as
+    "sliding/meshes". told: called with each outcome as it comes. Raises UnknownNameError for a problem that there is not.
     """
     outcomes = []
-    for problem in chosen(problems):
+    for problem in chosen(problems, forms):
         for run in problem.runs:
             outcomes.append(problem.check(run))
             if told is not None:

@@ -1,0 +1,191 @@
+"""Problems of contact in other forms: bodies swapped, over areas, as meshes; how their errors fall with facets, stiffness and steps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.errors import InputError
+from nexdyn.forces.contact_group import Contact
+from nexdyn.forces.mesh_contact import MeshContact
+from nexdyn.problems import areas, contacts, dominoes, recast, tippe_top
+from nexdyn.problems import verify as page
+from nexdyn.problems.contacts import CONTACTS
+from nexdyn.problems.forms import FORMS, MESHES, WITHOUT
+from nexdyn.problems.problem import Problem, Run
+
+QUICK = ("sliding", "standing", "belt", "cone", "shaken", "floating", "gaps", "bounce", "spheres", "tipping")
+"""Of which meshes take seconds."""
+LONG = ("quadruped", "humanoid", "gears", "dominoes", "arch", "thin-arch")
+"""Of which all forms take longer."""
+
+
+def runs() -> list[object]:
+    """All forms under every formulation; the slow ones are marked, and meshes with their bodies swapped are left to one formulation."""
+    found = []
+    for name, problem in FORMS.items():
+        base, form = name.split("/")
+        for run in problem.runs:
+            if form == "meshes-swapped" and "HHT" not in run.formulation:
+                continue
+            slow = base in LONG or (form.startswith("meshes") and base not in QUICK)
+            marks = [pytest.mark.slow] if slow else []
+            found.append(pytest.param(problem, run, id=f"{name}, {run.formulation}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("problem", "run"), runs())
+def test_every_form_holds_under_every_formulation(problem: Problem, run: Run) -> None:
+    outcome = problem.check(run)
+    assert outcome.holds, page.Verification([outcome])
+
+
+def test_every_problem_of_contact_is_swapped_and_has_meshes_or_a_reason() -> None:
+    names = {p.name for p in CONTACTS}
+    assert {name.split("/")[0] for name in FORMS if name.endswith("/swapped")} == names
+    assert not set(MESHES) & set(WITHOUT) and set(MESHES) | set(WITHOUT) == names
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if "/meshes" in name])
+def test_all_that_touches_in_a_form_of_meshes_is_one(name: str) -> None:
+    system = FORMS[name].build()
+    forces = [force for force in system.forces.values() if force.touches]
+    assert forces and all(isinstance(force, MeshContact) for force in forces)
+    assert all(isinstance(s, nx.Mesh) for force in forces for s in (force.solid_a, force.solid_b))
+
+
+def test_swapped_bodies_come_in_the_other_order_with_the_sides_of_contacts_exchanged() -> None:
+    system = contacts.conveyor()
+    other = recast.swapped(system)
+    assert list(other.bodies) == list(system.bodies)[::-1] and list(other.joints) == list(system.joints)[::-1]
+    one, swapped = system.contacts["ball on"], other.contacts["ball on"]
+    assert isinstance(one, Contact) and isinstance(swapped, Contact)
+    assert (swapped.a, swapped.b) == (one.b, one.a)
+    assert swapped.surface_velocity_a == one.surface_velocity_b and swapped.surface_velocity_b == one.surface_velocity_a
+
+
+def test_contacts_at_points_have_no_meshes() -> None:
+    with pytest.raises(InputError, match="is at points; meshes touch over areas"):
+        recast.meshed(contacts.conveyor())
+
+
+@pytest.mark.parametrize("shape", [nx.Sphere(0.1), nx.Cylinder(0.1, 0.3), nx.Box((0.1, 0.2, 0.3))])
+def test_meshes_are_closed_and_have_the_volume_of_what_they_stand_for(shape: nx.Shape) -> None:
+    body = nx.System().add_body("body", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[shape])
+    assert body.colliding
+    mesh = recast._mesh(shape, 4.0, 90, 3)
+    assert nx.mass_properties(mesh, 1.0).mass == pytest.approx(nx.mass_properties(shape, 1.0).mass, rel=1e-9)
+
+
+def test_a_tube_is_a_ring_with_the_hollow_of_a_round_one() -> None:
+    mesh = recast.tube(0.1, 0.15, 0.2, 60)
+    assert nx.mass_properties(mesh, 1.0).mass == pytest.approx(math.pi * (0.15**2 - 0.1**2) * 0.2, rel=1e-9)
+
+
+def test_a_ball_of_facets_rolls_like_a_round_one_as_they_get_finer() -> None:
+    errors = []
+    for subdivisions in (3, 4, 5):
+        made = replace(areas.ROLLING, build=lambda n=subdivisions: recast.meshed(areas.ROLLING.build(), subdivisions=n))
+        errors.append(made.check(Run("", nx.ImplicitEuler(5e-4, bdf2=True), 1.0)).error)
+    assert errors[0] > 2.0 * errors[1] > 4.0 * errors[2], errors
+
+
+def test_a_pin_of_stiffer_material_stays_nearer_to_its_hole(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = []
+    for stiffness in (1e11, 1e12):
+        monkeypatch.setattr(areas, "WALL", stiffness)
+        p = nx.simulate(areas.hole(), 0.03, nx.DormandPrince(rtol=1e-6, atol=1e-9)).position("pin").values
+        out.append(float(np.hypot(p[:, 0], p[:, 1]).max()) - areas.impacts.CLEARANCE)
+    assert out[0] == pytest.approx(10.0**0.4 * out[1], rel=0.1)  # ½ m v² = ∫ F dδ, F with δ^1.5
+
+
+# --- steps and formulations -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["HHT", "BDF2"])
+def test_the_wave_of_dominoes_is_the_same_at_half_the_step_to_a_percent(kind: str) -> None:
+    def wave(dt: float) -> np.ndarray:
+        method: nx.Method = nx.HHT(dt=dt) if kind == "HHT" else nx.ImplicitEuler(dt, bdf2=True)
+        return dominoes.DOMINOES.found(Run("", method, 1.0))
+
+    full, half = wave(2e-4), wave(1e-4)
+    np.testing.assert_allclose(full, half, rtol=0.01)
+    np.testing.assert_allclose(half, [dominoes.WAVE], rtol=0.01)
+
+
+TOPS = {
+    "explicit": nx.DormandPrince(rtol=1e-8, atol=1e-11),
+    "projection": nx.Projection(rtol=1e-8, atol=1e-11),
+    "adaptive HHT": nx.HHT(rtol=1e-8),
+    "HHT": nx.HHT(dt=2e-5),
+    "BDF2": nx.ImplicitEuler(2e-5, bdf2=True),
+}
+
+
+@pytest.mark.parametrize("speed", [0.1, 0.02, 0.005])
+def test_tippe_tops_agree_between_formulations_down_to_small_speeds_of_friction(speed: float) -> None:
+    tilts = {}
+    for name, method in TOPS.items():
+        system = tippe_top.tippe_top(0.3)
+        system = system.with_parameters({"on.friction_speed": speed})
+        result = nx.simulate(system, 0.8, method, output_times=[0.4, 0.8])
+        tilts[name] = tippe_top.turned_over(result)[-2:, 0]
+    for name, tilt in tilts.items():
+        np.testing.assert_allclose(tilt, tilts["explicit"], rtol=0, atol=0.02, err_msg=name)
+
+
+def test_a_block_just_below_the_cone_does_not_drift_on_a_slope_that_shakes() -> None:
+    """Stated: less than 1e-13 m a cycle of 50 Hz and g/10, whatever the method, over ten seconds."""
+    for method in (nx.HHT(rtol=1e-7), nx.HHT(dt=2.5e-4), nx.ImplicitEuler(2.5e-4), nx.ImplicitEuler(2.5e-4, bdf2=True)):
+        shaken = replace(contacts.SLOPES[1], reference={0.5: (0.0,), 5.5: (0.0,), 10.5: (0.0,)})
+        assert shaken.name == "shaken"
+        drift = shaken.found(Run("", method, 1.0))[:, 0]
+        assert abs(drift[2] - drift[1]) < 250 * 1e-13, (method, drift)
+
+
+ORDERS = [
+    ("bounce", "HHT", 2e-5, 2), ("spheres", "HHT", 2e-5, 2), ("smooth-top", "HHT", 2e-5, 2), ("rod", "HHT", 1e-5, 2),
+    ("hole", "HHT", 4e-6, 2),
+    ("bounce", "BDF2", 2e-5, 2), ("spheres", "BDF2", 2e-5, 2), ("smooth-top", "BDF2", 2e-5, 2), ("rod", "BDF2", 1e-5, 2),
+    ("hole", "BDF2", 4e-6, 2), ("gaps", "BDF2", 5e-6, 2), ("flat", "BDF2", 1e-5, 2),
+    ("bounce", "Euler", 2e-5, 1), ("spheres", "Euler", 2e-5, 1), ("smooth-top", "Euler", 2e-5, 1), ("rod", "Euler", 1e-5, 1),
+    ("gaps", "Euler", 5e-6, 1), ("cradle", "Euler", 2e-6, 1), ("five", "Euler", 1.5e-6, 1), ("conveyor", "Euler", 5e-4, 1),
+    ("cards", "Euler", 2e-4, 1), ("tippe-top", "Euler", 5e-6, 1),
+]  # fmt: skip
+"""Problems whose errors are those of the steps [s], with the order of the method."""
+
+
+@pytest.mark.parametrize(("name", "kind", "dt", "order"), ORDERS)
+def test_errors_fall_with_steps_by_the_order_of_the_method(name: str, kind: str, dt: float, order: int) -> None:
+    problem = next(p for p in CONTACTS if p.name == name)
+    made = {
+        "HHT": lambda h: nx.HHT(dt=h),
+        "BDF2": lambda h: nx.ImplicitEuler(h, bdf2=True),
+        "Euler": lambda h: nx.ImplicitEuler(h),
+    }
+    full, half = (problem.check(Run("", made[kind](h), 1.0)).error for h in (dt, 0.5 * dt))
+    assert full > 0.93 * 2.0**order * half, (full, half)
+
+
+def test_a_tall_block_over_areas_tends_to_the_rigid_one_with_the_stiffness() -> None:
+    """The middle of its pressure is off its edge by √(2 F θ/(9 k))/θ: half as far at four times the stiffness, once that is small."""
+
+    def narrow(foundation: float) -> float:
+        def build() -> nx.System:
+            return recast.over_areas(
+                areas.slopes.tipping(), {"narrow on": foundation},
+                {"narrow": {"position": (0.0, -0.3, 0.5 * areas.slopes.TALL), "orientation": (1.0, 0.0, 0.0, 0.0)}},
+            )  # fmt: skip
+
+        problem = replace(areas.TIPPING, build=build, scale=(1.0, 1e3))
+        return problem.check(Run("", nx.HHT(rtol=1e-7), 1.0)).error
+
+    stiff = areas.UNDER["narrow"]
+    softer, soft, hard = (narrow(stiff / by) for by in (16.0, 4.0, 1.0))
+    assert soft == pytest.approx(2.0 * hard, rel=0.15)
+    assert 1.5 * soft < softer < 2.0 * soft
