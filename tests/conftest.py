@@ -79,7 +79,20 @@ LONGEST_FIRST = (
 Lanes, in test_batch and test_turns, share no kernel with the matrix: two workers that begin with the same compile all of it twice."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the tests marked `long`, too: an hour more")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without --long no test that is marked so; files in their order."""
+    if not config.getoption("--long"):
+        left = [item for item in items if item.get_closest_marker("long") is not None]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item.get_closest_marker("long") is None]
+    in_order(items)
+
+
+def in_order(items: list[pytest.Item]) -> None:
     """Files in the order in which workers shall take them up; the order within a file stays."""
     tests = collections.Counter(item.path.stem for item in items)
     rank = {name: k for k, name in enumerate(LONGEST_FIRST)}

@@ -45,7 +45,7 @@ def test_long_files_come_first_and_those_with_many_tests_next() -> None:
     last = conftest.LONGEST_FIRST[-1]
     items = [item("test_ci", "a"), item("test_few", "a"), item(last, "a"), item("test_ci", "b"), item("test_few", "c")]
     items += [item("test_ci", "c"), item(conftest.LONGEST_FIRST[0], "a")]
-    conftest.pytest_collection_modifyitems(items)
+    conftest.in_order(items)
     assert [x.path.stem for x in items] == [conftest.LONGEST_FIRST[0], last, *["test_ci"] * 3, *["test_few"] * 2]
     assert [x.name for x in items[2:]] == ["a", "b", "c", "a", "c"]
 

@@ -16,7 +16,13 @@ from nexdyn.problems import verify as page
 from nexdyn.problems.problem import Outcome, Problem, Run
 from nexdyn.problems.verify import PROBLEMS
 
-RUNS = [pytest.param(p, run, id=f"{p.name}, {run.formulation}") for p in PROBLEMS.values() for run in p.runs]
+LONG = ("arch", "thin-arch")
+"""Run with --long."""
+RUNS = [
+    pytest.param(p, run, id=f"{p.name}, {run.formulation}", marks=[pytest.mark.long] if p.name in LONG else [])
+    for p in PROBLEMS.values()
+    for run in p.runs
+]
 DOCUMENT = Path(__file__).parents[1] / "docs" / "verification.md"
 
 

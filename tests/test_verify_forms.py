@@ -25,15 +25,15 @@ LONG = ("quadruped", "humanoid", "gears", "dominoes", "arch", "thin-arch")
 
 
 def runs() -> list[object]:
-    """All forms under every formulation; the slow ones are marked, and meshes with their bodies swapped are left to one formulation."""
+    """All forms under every formulation; meshes with their bodies swapped are left to one. Without --long one formulation a form, another
+    from form to form, and none of what takes minutes."""
     found = []
-    for name, problem in FORMS.items():
+    for place, (name, problem) in enumerate(FORMS.items()):
         base, form = name.split("/")
-        for run in problem.runs:
-            if form == "meshes-swapped" and "HHT" not in run.formulation:
-                continue
+        takes = [run for run in problem.runs if form != "meshes-swapped" or "HHT" in run.formulation]
+        for k, run in enumerate(takes):
             slow = base in LONG or (form.startswith("meshes") and base not in QUICK)
-            marks = [pytest.mark.slow] if slow else []
+            marks = [pytest.mark.long] if slow or k != place % len(takes) else []
             found.append(pytest.param(problem, run, id=f"{name}, {run.formulation}", marks=marks))
     return found
 
@@ -106,7 +106,7 @@ def test_a_pin_of_stiffer_material_stays_nearer_to_its_hole(monkeypatch: pytest.
 # --- steps and formulations -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["HHT", "BDF2"])
 def test_the_wave_of_dominoes_is_the_same_at_half_the_step_to_a_percent(kind: str) -> None:
     def wave(dt: float) -> np.ndarray:
@@ -160,7 +160,14 @@ ORDERS = [
 """Problems whose errors are those of the steps [s], with the order of the method."""
 
 
-@pytest.mark.parametrize(("name", "kind", "dt", "order"), ORDERS)
+AT_ONCE = ("bounce", "spheres")
+"""Of these in every run; of the others with --long."""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "dt", "order"),
+    [pytest.param(*one, marks=[] if one[0] in AT_ONCE else [pytest.mark.long]) for one in ORDERS],
+)
 def test_errors_fall_with_steps_by_the_order_of_the_method(name: str, kind: str, dt: float, order: int) -> None:
     problem = next(p for p in CONTACTS if p.name == name)
     made = {
