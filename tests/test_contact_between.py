@@ -565,7 +565,7 @@ REFUSED: dict[str, tuple[Callable[[], nx.Contact], str]] = {
     "no shapes": (lambda: nx.Contact("c", "bare", stiffness=1), "body 'bare' has no shapes that could touch"),
     "same name": (
         lambda: nx.Contact("push", "b0", stiffness=1),
-        "force 'push' exists already; forces, contacts and gravities need",
+        "force 'push' exists already; a contact and a force need",
     ),
     "argument": (
         lambda: nx.Contact("c", "b0", stifness=1),

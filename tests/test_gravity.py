@@ -185,6 +185,30 @@ def test_bodies_that_are_added_later_count_and_parameters_act() -> None:
     assert [force.data_in(system)[0] for force in system.forces.values()] == [4.0, 4.0, 0.5]
 
 
+def test_a_mass_that_an_event_makes_0_stays_a_body_that_is_pulled() -> None:
+    system = nx.System("fading", gravity=(0, 0, 0))
+    system.parameter("m", 1.0)
+    a = system.add_body("a", mass=1.0, inertia=(1, 1, 1), position=(2, 0, 0))
+    b = system.add_body("b", mass="=m", inertia=(0, 0, 0), position=(2, 1, 0))
+    system.add_joint(nx.Free("f", "ground", a))
+    system.add_joint(nx.Fixed("on", a, b))
+    system.add_gravity(nx.Gravity("g", mu=1.0))
+    system.add_event(nx.Event("fades", time=0.05, parameters={"m": 0.0}))
+    result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
+    pull = np.linalg.norm(result.force("g b").force.values[:, 0], axis=1)
+    assert pull[0] == pytest.approx(1.0 / 5.0, rel=1e-9) and pull[-1] == 0.0
+
+
+def test_what_one_kind_of_gravity_has_not_is_no_parameter_of_it() -> None:
+    system = probes()
+    system.add_gravity(nx.Gravity("field", function=lambda t, x: (0.0, 0.0, -1.0)))
+    system.add_gravity(nx.Gravity("sun", mu=1.0))
+    with pytest.raises(nx.InputError, match="gravity 'field' has both mu and function"):
+        system.with_parameters({"field.mu": 3.0})
+    with pytest.raises(nx.InputError, match="gravity 'sun' has neither mu nor function"):
+        system.with_parameters({"sun.mu": None})
+
+
 def test_a_field_of_the_user_acts_on_all_that_a_pattern_matches() -> None:
     @numba.njit
     def field(t: float, x: Any, out: Any) -> None:

@@ -56,3 +56,14 @@ def test_events_noted_one_after_another_leave_the_motion_as_it_is() -> None:
     true = end(bare, nx.RungeKutta4(DT / 4))
     errors = [np.abs(end(system, nx.HHT(dt=DT)) - true).max() for system in (noted, bare)]
     assert errors[0] < 2.0 * errors[1] < 2e-4
+
+
+@pytest.mark.parametrize("t_end", [0.3, 0.7, 0.6])
+def test_an_end_that_steps_miss_by_rounding_is_the_end(t_end: float) -> None:
+    """3 * 0.1 is more than 0.3: what is recorded ends at 0.3 nevertheless, and a run goes on from there."""
+    system = arm()
+    whole = nx.simulate(system, 2 * t_end, nx.HHT(dt=0.1))
+    half = nx.simulate(system, t_end, nx.HHT(dt=0.1))
+    assert half.recording.t[-1] == t_end and half.recording.restart is not None
+    again = nx.simulate(system, 2 * t_end, nx.HHT(dt=0.1), initial=half)
+    np.testing.assert_array_equal(again.position().values[-1], whole.position().values[-1])

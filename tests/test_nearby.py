@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -186,3 +187,103 @@ def test_of_many_contacts_the_nearest_tell_the_longest_step(monkeypatch: pytest.
     fast, _ = contact_steps.fastest(system, pose.__getitem__)
     assert len(looked) == 12
     assert 0.5 * whole[0] < fast <= whole[0]
+
+
+# --- states that are put from outside -------------------------------------------------------------------------------
+
+
+def ball_and_dust(v: float = 0.5) -> nx.System:
+    """A ball that slides on the floor, with friction that sticks, beside so many points that a list is kept."""
+    system = nx.System("ball and dust", gravity=(0.0, 0.0, -10.0))
+    system.add_body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.0, 0.0, 0.099))
+    system.add_body("dust", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 0.0, 1.0))
+    system.add_joint(nx.Free("f", "ground", "ball", v0=(0.0, 0.0, 0.0, v, 0.0, 0.0)))
+    system.add_joint(nx.Free("g", "ground", "dust"))
+    law: dict[str, Any] = {"stiffness": 1e4, "exponent": 1.0}
+    system.add_force(nx.PlaneContact("big", "ball", radius=0.1, damping=1.0, friction=0.5, **law))
+    for k in range(35):
+        system.add_force(nx.PlaneContact(f"dust{k}", "dust", radius=1e-2, anchor_a=(0.01 * k, 0.0, 0.0), **law))
+    return system
+
+
+STEPS = [nx.HHT(dt=1e-3), nx.HHT(rtol=1e-4), nx.RungeKutta4(1e-3), nx.Projection(1e-3), nx.ImplicitEuler(1e-3)]
+
+
+@pytest.mark.parametrize("height", [0.008, 0.214])
+@pytest.mark.parametrize("method", STEPS, ids=str)
+def test_what_an_event_lifts_lets_go(method: Any, height: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lift(state: Any) -> None:
+        q, v = np.array(state.position["f"]), np.array(state.velocity["f"])
+        q[-1], v[:] = height, 0.0
+        v[-1] = -8.0
+        state.position["f"], state.velocity["f"] = q, v
+
+    found = []
+    for few in (tables.FEW, 10**9):
+        monkeypatch.setattr(tables, "FEW", few)
+        system = ball_and_dust()
+        system.add_event(nx.Event("lift", time=0.0105, action=lift))
+        found.append(nx.simulate(system, 16e-3, method))
+    np.testing.assert_array_equal(found[0].position().values, found[1].position().values)
+    np.testing.assert_array_equal(found[0].velocity().values, found[1].velocity().values)
+
+
+@pytest.mark.parametrize("method", STEPS, ids=str)
+def test_a_step_that_is_taken_back_forgets_what_was_near(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [1e-3, 1.9e-3, 2e-3, 2.7e-3, 3e-3, 4e-3, 5.5e-3, 8e-3]
+    found = []
+    for few in (tables.FEW, 10**9):
+        monkeypatch.setattr(tables, "FEW", few)
+        system = ball_and_dust(20.0)
+        system.add_force(nx.AppliedForce("up", "ball", force=(0.0, 0.0, 2e4)))
+        found.append(nx.simulate(system, times[-1], method, output_times=times))
+    np.testing.assert_array_equal(found[0].position().values, found[1].position().values)
+    np.testing.assert_array_equal(found[0].recording.z, found[1].recording.z)
+
+
+def test_corners_are_left_out_too() -> None:
+    system = nx.System("boxes")
+    for i in range(6):
+        system.add_body(
+            f"b{i}", mass=1.0, inertia=(1e-3, 1e-3, 1e-3), position=(0.5 * i, 0, 5.0), shapes=[nx.Box((0.1, 0.1, 0.1))]
+        )
+        system.add_joint(nx.Free(f"f{i}", "ground", f"b{i}"))
+    system.add_contact(nx.Contact("on", "b*", stiffness=1e5, friction=0.3))
+    names = {"ground": 0, **{name: i + 1 for i, name in enumerate(system.bodies)}}
+    forces = tables.force_tables(system, lambda body: (names[body], np.eye(3), np.zeros(3)), lambda joint: (0, 0))
+    poses = np.zeros((len(names), 12))
+    poses[:, [0, 4, 8]] = 1.0
+    poses[1:, 9:] = [body.pose({})[1] for body in system.bodies.values()]
+    off = np.zeros(1, dtype=np.int64)
+    assert left_out_though_near(forces, poses, off) == 0
+    assert off[0] == len(forces.index) == 48 and forces.skin[0] == pytest.approx(tables.SKIN * 0.05 * np.sqrt(3.0))
+
+
+@dataclass
+class Ramp:
+    """A function of time without a hash."""
+
+    slope: float
+
+    def __call__(self, t: float) -> float:
+        return 0.2 + self.slope * t
+
+
+def test_coefficients_without_a_hash_are_taken_as_others_are() -> None:
+    system = swarm(False, False)
+    assert Ramp.__hash__ is None
+    system.add_contact(nx.Contact("more", "b*", stiffness=1e5, friction=Ramp(0.1)))
+    assert "more b0 ground" in system.forces
+
+
+def test_a_contact_that_fails_while_pairs_are_chosen_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = swarm(False, False)
+    before = list(system.forces)
+
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("of its own")
+
+    monkeypatch.setattr(nx.Contact, "members", fails)
+    with pytest.raises(RuntimeError, match="of its own"):
+        system.add_contact(nx.Contact("more", "b*", stiffness=1e5, friction=0.1))
+    assert list(system.contacts) == ["floor", "among"] and list(system.forces) == before

@@ -50,8 +50,8 @@ def limit_of(method: Method) -> float:
 
 
 def fastest(system: System, pose: Pose) -> tuple[float, str]:
-    """The largest ω [rad/s] of contacts where they are, and the name of the contact; 0 and "" without any. Of those that are apart the
-    `MOST_APART` nearest are looked at."""
+    """The largest ω [rad/s] of contacts where they are, and the name of the contact; 0 and "" without any. Of more than
+    `MOST_APART` those that touch, and the nearest of the others, are looked at."""
     found, yields = (0.0, ""), Yielding(system, pose)
     contacts = [force for force in system.forces.values() if isinstance(force, ContactForce) and not force.is_off]
     if len(contacts) > MOST_APART:

@@ -144,6 +144,8 @@ class BodyLanes:
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
         self._compiled.set()
         rows = np.concatenate(kept) if kept else np.empty((0, first.numbers, LANES))
+        if done == steps and len(rows):
+            rows[-1, 0] = np.minimum(rows[-1, 0], self.t_end)  # which steps, counted from their start, miss by rounding
         lanes.give_back(rows, done, min(t0 + done * dt, self.t_end))
         ended = FINISHED if done == steps else STOPPED
         return [FAILED if failed >= 0 else ended for failed in lanes.failed[: len(runs)]]

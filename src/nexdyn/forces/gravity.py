@@ -202,6 +202,14 @@ class Gravity(Group):
         self._store(
             bodies=self._names_and_patterns("bodies", bodies), mu=mu, centre=name_of(centre), anchor=anchor, at=at, function=function
         )  # fmt: skip
+        self._check_kind()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.bodies!r})"
+
+    def _check_kind(self) -> None:
+        """InputError for what is neither of a point mass nor a function of the place, or both."""
+        mu, function = self.mu, self.function
         if (mu is None) == (function is None):
             what = "neither mu" if mu is None else "both mu"
             raise InputError(f"{self} has {what} {'nor' if mu is None else 'and'} function; give one of them")
@@ -209,13 +217,11 @@ class Gravity(Group):
             raise InputError(
                 f"function of {self} is {function!r}; a function {FIELD.arguments} is needed, which is written in Python"
             )
-        if function is not None and (self.centre, anchor, at) != ("ground", None, None):
+        if function is not None and (self.centre, self.anchor, self.at) != ("ground", None, None):
             raise InputError(f"{self} has a function, and so no centre, anchor or at: they are of a point mass")
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {self.bodies!r})"
-
     def check(self, values: Mapping[str, float]) -> None:
+        self._check_kind()
         if self.mu is not None:
             check_points(self, ("",), values)
             if not self._number("mu", values) >= 0.0:
@@ -226,12 +232,7 @@ class Gravity(Group):
             (set(), [*system.bodies]) if self.bodies == ALL else self._matched(system, "bodies", [*system.bodies])
         )
         centre = None if self.mu is None else frame_of(self, system, self.centre).body
-        values = system.values
-        pulled = [
-            body
-            for body in chosen
-            if body in named or (body != centre and system.body(body).resolved(values).mass > 0.0)
-        ]
+        pulled = [body for body in chosen if body in named or (body != centre and not _is_massless(system.body(body)))]
         if not pulled and self.bodies != ALL:
             raise InputError(
                 f"{self} chooses no body: those that its patterns match are without mass, or have its centre"
@@ -243,6 +244,11 @@ class Gravity(Group):
         if self.function is not None:
             return GravityField(name, body, function=self.function)
         return PointGravity(name, body, self.centre, mu=self.mu, anchor=self.anchor, at=self.at)
+
+
+def _is_massless(body: Body) -> bool:
+    """Whether its mass is the number 0; that of an expression an event may change."""
+    return isinstance(body.mass, int | float) and body.mass == 0.0
 
 
 # --- in kernels -----------------------------------------------------------------------------------------------------

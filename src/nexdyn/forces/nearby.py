@@ -6,9 +6,11 @@
     anew     where 2 max m > s
 
 A contact that is not on the list has at most moved by s, and is apart, as ``apart`` would say: what is computed is the same to the last
-bit. With s large, the list is long; with s small, it is made anew often: s is `SKIN` times the median of r.
+bit. With s large, the list is long; with s small, it is made anew often: s is `SKIN` times the median of r, or of
+how far from the origin of its body a surface lies, if that is more.
 
-Contacts with a plane on a body that turns are on the list always: far from its origin a plane moves farther than what is watched.
+Contacts with a plane on a body other than body 0, the world, are on the list always: where a body turns, its plane moves farther, far from
+its origin, than what is watched. Whoever puts states of forces from outside calls `tables.forget_nearby`.
 
     acting   int64   (nf + 1,)   the numbers of the forces on the list, in order; how many there are stands last
     watched  float64 (nb, 13)    R₀, p₀ and ρ of each body; (0, 13) where there are fewer contacts than `FEW`, and all are on the list

@@ -139,9 +139,17 @@ def watching(index: np.ndarray, frames: np.ndarray, data: np.ndarray) -> tuple[n
     watched[:, ARM] = 0.0
     for side, place in enumerate((slice(9, 12), slice(21, 24))):
         np.maximum.at(watched[:, ARM], bodies[:, side], np.linalg.norm(frames[touching, place], axis=1))
-    reach = data[index[touching, FIRST] + FAR]
-    ends = reach[reach < UNBOUNDED]
-    return acting, watched, np.array([SKIN * float(np.median(ends)) if len(ends) else 0.0])
+    reach, arms = data[index[touching, FIRST] + FAR], np.linalg.norm(frames[touching, 9:12], axis=1)
+    sizes = np.maximum(reach, arms)[reach < UNBOUNDED]  # a corner reaches no farther than itself
+    if not (len(sizes) and np.median(sizes) > 0.0):
+        return acting, np.zeros((0, WATCHED)), np.zeros(1)
+    return acting, watched, np.array([SKIN * float(np.median(sizes))])
+
+
+def forget_nearby(tables: ForceTables) -> None:
+    """The list of what may act is made anew: states of forces have been put from outside, and what friction of a contact off it holds has
+    to let go."""
+    tables.watched[:, :ARM] = np.nan
 
 
 def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndarray, data: np.ndarray) -> Room | None:

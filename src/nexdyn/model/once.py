@@ -37,7 +37,10 @@ def once(key: Hashable, compute: Callable[[], Found], *of: object) -> Found:
     if known is None:
         return compute()
     whole = (key, *map(id, of))
-    found = known.get(whole)
+    try:
+        found = known.get(whole)
+    except TypeError:  # a key without a hash
+        return compute()
     if found is None:
         known[whole] = found = (compute(), of)
     return cast(Found, found[0])

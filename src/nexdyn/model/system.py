@@ -375,7 +375,7 @@ class System(metaclass=CheckedCalls):
         if kind in ("body", "joint", "marker", "force", *GROUPS) and self._groups():
             try:
                 self._choose_anew()
-            except InputError:
+            except Exception:
                 del self._elements[kind][element.name]
                 element._owner = None
                 raise

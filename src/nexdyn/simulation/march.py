@@ -399,6 +399,13 @@ class March(metaclass=CheckedContract):
             self._back_to_grid()
             whole, rest = self.whole_steps(dt, target)
             self.march_by(dt, whole, every, look)
+            if (
+                not rest
+                and not self.keeps_before
+                and self._rows
+                and abs(self._rows[-1][-1, 0] - target) <= ROUNDED * dt
+            ):
+                self._rows[-1][-1, 0] = target  # which steps, counted from their start, miss by rounding
             if rest:
                 self.t = self._from + self._behind * dt
                 aside = not self._for_events and self.next_sample > target + ROUNDED * dt

@@ -36,7 +36,7 @@ from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.contact_functions import vary
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import NEXT, is_sampled
-from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF, STATE
+from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF, STATE, forget_nearby
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
@@ -188,6 +188,7 @@ class BodySimulation(Runs):
         if (kept != self.kept).any():
             self._keep_rows(kept)
         super().recall(memory)
+        forget_nearby(self.acts.forces)
         if self._outside is not None:
             self._memory[hht.MATRIX] = 0.0  # the factors are not in reach
 
@@ -226,6 +227,7 @@ class BodySimulation(Runs):
         """Start again with states (nz,) of the forces."""
         self._grid = None
         self.acts.forces.z[:] = z
+        forget_nearby(self.acts.forces)
         self._restart()
         self._rows.clear()
         self._start_march()
