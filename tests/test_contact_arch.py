@@ -92,6 +92,6 @@ def test_an_arch_at_rest_carries_its_weight_by_thrust() -> None:
     rest = nx.equilibrium(system)
     assert rest.stability == "stable"
     weight = sum(body.resolved({}).mass for body in system.bodies.values()) * G
-    feet = nx.simulate(system, 0.0, nx.HHT(dt=1e-3), initial=rest.report).contacts("feet")
+    feet = nx.simulate(system, 0.0, nx.HHT(dt=1e-3), initial=rest.report).contacts("stone feet")
     assert np.abs(feet.force.values[-1][:, 2]) == pytest.approx([0.5 * weight] * 2, rel=1e-6)
     assert feet.force.values[-1][0, 0] == pytest.approx(-feet.force.values[-1][1, 0], rel=1e-6)

@@ -626,7 +626,9 @@ def test_a_length_of_arrows_that_is_none_is_refused(arrows: float) -> None:
 def test_films_of_the_page_show_what_it_shows(swing: nx.Result) -> None:
     motion, layers = Motion.of(swing), frozenset({"shapes", "reaction forces", "joint axes"})
     seen = {"eye": np.array((3.0, -3.0, 1.0)), "target": np.zeros(3), "field": 0.8, "size": (320, 240)}
-    moment = _Moment(motion, None, Look(layers, arrows=2.0), 0.2, 1.0, **seen, dark=True, si=True)
+    moment = _Moment(
+        motion, None, Look(layers, arrows=2.0), 0.2, 1.0, **seen, dark=True, si=True, parallel=False, member=None
+    )
     for film in (False, True):
         shot = shot_of(moment, film)
         assert (shot.reactions, shot.moments, shot.axes, shot.arrows, shot.dark) == (True, False, True, 2.0, True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +19,8 @@ from nexdyn.cli.prepare import Prepared
 from nexdyn.cli.progress import compilation_announced, progress_bar
 from nexdyn.cli.run import MOTION_PLAINLY, Motion, moved
 from nexdyn.cli.view import prepared, reached
-from nexdyn.errors import FileError, InputError, NexDynError
+from nexdyn.cli.write import write_numbers
+from nexdyn.errors import InputError, NexDynError
 
 if TYPE_CHECKING:
     from nexdyn.view.editing import Editing
@@ -107,20 +107,6 @@ def command(
             else:
                 time.sleep(EVERY)
     return DONE
-
-
-def write_numbers(file: Path, numbers: Mapping[tuple[str, ...], Any]) -> None:
-    """Put numbers into a scene, by where they stand in it; all else in it stays as it is."""
-    from nexdyn.io.yaml_edit import with_numbers
-    from nexdyn.results.atomic import written
-
-    try:
-        text = file.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"cannot be read: {error}", file=str(file)) from None
-    new = with_numbers(text, numbers, str(file))
-    with written(file) as whole:
-        whole.write_bytes(new.encode("utf-8"))
 
 
 def _read(name: str, reading: Reading, editing: Editing) -> Model | None:

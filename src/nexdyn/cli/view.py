@@ -22,6 +22,7 @@ from nexdyn.cli.pictures import PICTURES_PLAINLY, Pictures, write_pictures
 from nexdyn.cli.prepare import Prepared, prepare, started
 from nexdyn.cli.progress import compilation_announced, progress_bar
 from nexdyn.cli.run import MOTION_PLAINLY, Motion, moved
+from nexdyn.cli.write import write_numbers
 from nexdyn.errors import InputError, NexDynError, SingularError, SolveError
 
 if TYPE_CHECKING:
@@ -143,7 +144,6 @@ def command(
 
 def _offer_writing(viewer: Viewer, file: Path, reading: Reading) -> None:
     """Buttons that write what the page has come to into a scene; not where options have changed what it says."""
-    from nexdyn.cli.edit import write_numbers
     from nexdyn.view.editing import Editing
 
     if file.suffix in (".yaml", ".yml") and file.is_file() and not reading.set:
