@@ -5,7 +5,7 @@
     meshed      all that touches as closed meshes of triangles: boxes and hulls as they are, half-spaces as plates, what is round with the
                 volume (cylinders: the area across) that it had; contacts must be over areas
 
-A system is made anew kind by kind of its elements; one with a kind that is not known here is refused.
+A system is copied one kind of element after another; a kind that is not known here is refused.
 
 Meshes are files: those made here lie in a folder of the process, which is removed when it ends.
 """
