@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +22,12 @@ from test_cli_process import NEXDYN, hear_signals, posix
 
 import nexdyn as nx
 from nexdyn.cli.edit import Watch, write_numbers
+from nexdyn.cli.model import read
+from nexdyn.cli.options import READING_PLAINLY
+from nexdyn.cli.view import _offer_writing
 from nexdyn.errors import FileError
-from nexdyn.io.scene import read_scene_text
+from nexdyn.io.scene import Scene, read_scene_text
+from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.changes import MOST, changes
 from nexdyn.view.editing import Editing
 from nexdyn.view.server import LOOPBACK, free_port
@@ -259,26 +264,164 @@ SPRING = (
 )
 
 
-def test_a_state_with_other_switches_than_the_files_is_refused(page: Viewer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["edit", "view --live"])
+def test_a_state_with_other_switches_than_the_files_is_refused(page: Viewer, tmp_path: Path, command: str) -> None:
     """A scene cannot tell that a force is off: written without a word, the motion would go on as another one."""
     file = tmp_path / "pendulum.yaml"
     text = f"{PENDULUM}{SPRING}"
     file.write_text(text)
-    editing = Editing(page, functools.partial(write_numbers, file))
-    editing.show(scene(text), nx.assemble(scene(text)))
+    if command == "edit":
+        Editing(page, functools.partial(write_numbers, file)).show(scene(text), nx.assemble(scene(text)))
+    else:
+        offer_writing(page, file)
+    write_state = page._writes_state
+    assert write_state is not None
     session = nx.Session(scene(text), nx.RungeKutta4(1e-3))
     session.advance(0.01)
     session.switch("spring", False)
     with pytest.raises(nx.InputError, match="spring: switched otherwise than in the file"):
-        editing.write_state(session)
-    assert file.read_text() == text
+        write_state(session)
     session.restart()  # keeps the switch
-    with pytest.raises(nx.InputError, match="spring"):
-        editing.write_state(session)
+    with pytest.raises(nx.InputError, match="spring: switched otherwise than in the file"):
+        write_state(session)
+    assert file.read_text() == text
     session.switch("spring", True)
     session.advance(0.01)
-    editing.write_state(session)
+    write_state(session)
     assert "q0" in file.read_text()
+
+
+# --- starts that a simulation gives ---------------------------------------------------------------------------------
+
+
+def offer_writing(viewer: Viewer, file: Path) -> None:
+    """What `nexdyn view --live` offers of a scene."""
+    _offer_writing(viewer, read(str(file), READING_PLAINLY), file, READING_PLAINLY)
+
+
+def written_and_read(viewer: Viewer, session: nx.Session, file: Path) -> Scene:
+    """The scene after the state of a session was put into its file; a run of it begins in that state."""
+    assert viewer._writes_state is not None
+    viewer._writes_state(session)
+    found = read_scene_text(file.read_text())
+    starts: Any = {key: found.simulation.get(key) for key in ("q0", "v0")}
+    again, now = nx.Session(found.system, session.method, **starts).latest(), session.latest()
+    for body in found.system.bodies:
+        np.testing.assert_allclose(again.position(body).values[0], now.position(body).values[0], atol=1e-9)
+        R = [rotation_matrix(result.orientation(body).values[0]) for result in (again, now)]
+        np.testing.assert_allclose(*R, atol=1e-9)
+        np.testing.assert_allclose(again.velocity(body).values[0], now.velocity(body).values[0], atol=1e-8)
+        np.testing.assert_allclose(
+            again.angular_velocity(body).values[0], now.angular_velocity(body).values[0], atol=1e-8
+        )
+    return found
+
+
+def test_a_state_goes_where_the_simulation_says_how_a_joint_starts(page: Viewer, tmp_path: Path) -> None:
+    """What a simulation says is read in place of q0 and v0 of the joint, which would have no effect."""
+    file = tmp_path / "pendulum.yaml"
+    file.write_text(PENDULUM.replace("1.0e-3}", "1.0e-3}, q0: {hinge: 0.3}"))
+    offer_writing(page, file)
+    first = read_scene_text(file.read_text())
+    session = nx.Session(first.system, nx.RungeKutta4(1e-3), q0=first.simulation["q0"])
+    session.advance(0.2)
+    found = written_and_read(page, session, file)
+    assert list(found.simulation["q0"]) == ["hinge"] and "v0" not in found.simulation
+    assert found.system.joints["hinge"].q0 is None and found.system.joints["hinge"].v0 is not None
+    assert abs(found.simulation["q0"]["hinge"][0] - 0.3) > 1e-2
+
+
+def test_a_pose_of_the_sliders_goes_also_where_the_simulation_says_how_a_joint_starts(
+    page: Viewer, tmp_path: Path
+) -> None:
+    file = tmp_path / "pendulum.yaml"
+    file.write_text(PENDULUM.replace("1.0e-3}", "1.0e-3}, q0: {hinge: 0.3}"))
+    editing, first = Editing(page, functools.partial(write_numbers, file)), read_scene_text(file.read_text())
+    editing.show(first.system, nx.assemble(first.system), first.simulation)
+    page._controls._sliders[0].value = 0.5
+    editing.write_pose()
+    found = read_scene_text(file.read_text())
+    assert found.simulation["q0"] == {"hinge": [0.5]} and found.system.joints["hinge"].q0 == 0.5
+
+
+@pytest.mark.parametrize("joint", ["A", "C"])
+def test_in_loops_a_joint_that_the_simulation_starts_is_written_there(page: Viewer, tmp_path: Path, joint: str) -> None:
+    """Else it would stay where it was, and contradict the one that leads the loop."""
+    file = tmp_path / "four-bar.yaml"
+    file.write_text(f"{FOUR_BAR}simulation:\n  q0: {{{joint}: 0.2}}\n  v0:\n    {joint}: 0.0\n")
+    offer_writing(page, file)
+    session = nx.Session(scene(FOUR_BAR), nx.HHT(dt=1e-3), q0={joint: 0.2}, v0={joint: 0.0})
+    session.advance(0.3)
+    found = written_and_read(page, session, file)
+    assert list(found.simulation["q0"]) == list(found.simulation["v0"]) == [joint]
+    assert found.system.joints[joint].q0 is None
+
+
+STONE = "  stone: {mass: 1.0, inertia: [0.1, 0.2, 0.3], position: [0, 3, 0], com: [0.1, 0, 0]}\n"
+
+
+@pytest.mark.parametrize("section", ["", "simulation: {}\n", "simulation: {t_end: 0.2}\n", "simulation:\n  v0: {}\n"])
+@pytest.mark.parametrize("loop", [False, True])
+def test_the_state_of_a_body_without_a_joint_goes_into_the_simulation(
+    page: Viewer, tmp_path: Path, loop: bool, section: str
+) -> None:
+    """It was left out without a word where there are no loops, and refused where there are some."""
+    text = FOUR_BAR if loop else "".join(line for line in PENDULUM.splitlines(True) if "simulation" not in line)
+    file = tmp_path / "stone.yaml"
+    file.write_text(text.replace("joints:\n", f"{STONE}joints:\n", 1) + section)
+    offer_writing(page, file)
+    first = scene(file.read_text())
+    start = {"q0": {"stone": [1, 0, 0, 0, 0, 3, 0]}, "v0": {"stone": [1.0, 2.0, 3.0, 0.5, 0.0, 0.1]}}
+    session = nx.Session(first, nx.HHT(dt=1e-3) if loop else nx.RungeKutta4(1e-3), **start)
+    for _ in range(2):  # the second time there is one already
+        session.advance(0.1)
+        found = written_and_read(page, session, file)
+        assert list(found.simulation["q0"]) == list(found.simulation["v0"]) == ["stone"]
+
+
+VEHICLE = """\
+name: vehicle
+gravity: [0, 0, -9.81]
+bodies:
+  car: {mass: 10.0, inertia: [1, 2, 3], position: [0, 0, 1]}
+  front: {mass: 1.0, inertia: [0.1, 0.1, 0.1], position: [1, 0, 1]}
+  rear: {mass: 1.0, inertia: [0.1, 0.1, 0.1], position: [-1, 0, 1]}
+joints:
+  base: {type: free, parent: ground, child: car, v0: [0.1, 9.0, 0.3, 3.0, 0.0, 2.0]}
+  axle1: {type: revolute, parent: car, child: front, at: [1, 0, 1], axis: [0, 1, 0], v0: 2.0}
+  axle2: {type: revolute, parent: car, child: rear, at: [-1, 0, 1], axis: [0, 1, 0], v0: 1.0}
+couplings:
+  belt: {type: sum, terms: {axle1: 1.0, axle2: -2.0}}
+"""
+
+
+def test_the_state_of_a_tree_with_couplings_is_written_of_all_joints(page: Viewer, tmp_path: Path) -> None:
+    """Of free and spherical joints, too, which have no angles: without them what stands on one never led back to its state."""
+    file = tmp_path / "vehicle.yaml"
+    file.write_text(VEHICLE)
+    offer_writing(page, file)
+    session = nx.Session(scene(VEHICLE), nx.HHT(dt=1e-3))
+    session.advance(0.4)  # it turns by more than half a turn
+    assert np.linalg.norm(session.latest().position("car").values[0] - [0.0, 0.0, 1.0]) > 1.0
+    joints = written_and_read(page, session, file).system.joints
+    assert all(joints[name].q0 is not None for name in ("base", "axle1", "axle2"))
+
+
+def test_in_loops_the_joint_that_cannot_be_written_is_named(page: Viewer, tmp_path: Path) -> None:
+    text = FOUR_BAR.replace(
+        "joints:\n",
+        "  bob: {mass: 1.0, inertia: [0.1, 0.1, 0.1], position: [0.5, 0.3, 0.5]}\n"
+        "joints:\n  ball: {type: spherical, parent: coupler, child: bob, at: [0.5, 0, 1]}\n",
+    )
+    file = tmp_path / "ball.yaml"
+    file.write_text(text)
+    offer_writing(page, file)
+    session = nx.Session(scene(text), nx.HHT(dt=1e-3))
+    session.advance(0.3)
+    assert page._writes_state is not None
+    with pytest.raises(nx.InputError, match=r"angles and lengths, and not for joint 'ball' \(spherical\)"):
+        page._writes_state(session)
+    assert file.read_text() == text
 
 
 def test_the_camera_goes_into_the_file_and_is_where_the_page_looks_from(page: Viewer, tmp_path: Path) -> None:

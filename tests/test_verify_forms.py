@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, NexDynError
 from nexdyn.forces.contact_group import Contact
 from nexdyn.forces.mesh_contact import MeshContact
 from nexdyn.problems import areas, contacts, dominoes, recast, tippe_top
@@ -66,6 +66,23 @@ def test_swapped_bodies_come_in_the_other_order_with_the_sides_of_contacts_excha
     assert isinstance(one, Contact) and isinstance(swapped, Contact)
     assert (swapped.a, swapped.b) == (one.b, one.a)
     assert swapped.surface_velocity_a == one.surface_velocity_b and swapped.surface_velocity_b == one.surface_velocity_a
+
+
+def test_systems_in_other_forms_keep_all_of_their_elements() -> None:
+    system = nx.System("orbit", gravity=(0, 0, 0))
+    for name in ("near", "far"):
+        system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=(1, 0, 0))
+    system.add_joint(nx.Free("path", "ground", "near"))
+    system.add_marker("tip", "near", at=(1, 0, 0))
+    system.add_force(nx.AppliedForce("push", "tip", force=(0, 0, 1)))
+    system.add_gravity(nx.Gravity("sun", mu=2.0))
+    for other in (recast.swapped(system), recast.meshed(system), recast.over_areas(system, {})):
+        for kind, elements in system._elements.items():
+            assert set(other._elements[kind]) == set(elements), kind
+        assert len(other.forces_of("sun")) == 2
+    system._elements["engine"] = {"motor": object()}
+    with pytest.raises(NexDynError, match="cannot be made again: nothing here copies engine 'motor'"):
+        recast.swapped(system)
 
 
 def test_contacts_at_points_have_no_meshes() -> None:

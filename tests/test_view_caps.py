@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from chromium import (  # noqa: F401 (fixtures)
 from test_view_parallel import on_page
 
 import nexdyn as nx
-from nexdyn.view.caps import cap, filled
+from nexdyn.view import stills
+from nexdyn.view.caps import FINE, MOST, cap, filled
 from nexdyn.view.motion import Motion
 from nexdyn.view.raster import linear, srgb
 from nexdyn.view.section import Section, cut
@@ -69,6 +71,88 @@ def test_what_is_not_closed_gets_no_face() -> None:
     assert cap(whole.vertices.astype(float), whole.faces[1:], np.array((0.6, 0.64, 0.48)), 0.05) is None
     assert cap(whole.vertices.astype(float), whole.faces, NORMAL, 5.0) is None  # nor what is not cut
     assert filled(np.zeros((0, 2, 2))) is None
+
+
+def dense(ways: np.ndarray) -> np.ndarray | None:
+    """The same faces by a table of all slabs and all ways."""
+    step = FINE * float(np.ptp(ways.reshape(-1, 2), axis=0).max())
+    ways = ways.copy()
+    ways[..., 1] = np.round(ways[..., 1] / step) * step
+    heights = np.unique(ways[..., 1])
+    low, high = heights[:-1], heights[1:]
+    (x0, y0), (x1, y1) = ways[:, 0].T, ways[:, 1].T
+    least, most = np.minimum(y0, y1), np.maximum(y0, y1)
+    act = (least <= low[:, None]) & (most >= high[:, None]) & (most > least)
+    slope = (x1 - x0) / np.where(most > least, y1 - y0, 1.0)
+    at_low, at_high = (x0 + slope * (y[:, None] - y0) for y in (low, high))
+    order = np.argsort(np.where(act, at_low + at_high, np.inf), axis=1, kind="stable")
+    row = np.arange(len(low))[:, None]
+    count = np.cumsum(np.where(act, np.sign(y1 - y0), 0.0)[row, order], axis=1)
+    if count[:, -1].any():
+        return None
+    i, j = np.nonzero((count[:, :-1] != 0.0) & act[row, order][:, 1:])
+    left, right = order[i, j], order[i, j + 1]
+    a, b = np.stack([at_low[i, left], low[i]], 1), np.stack([at_low[i, right], low[i]], 1)
+    c, e = np.stack([at_high[i, right], high[i]], 1), np.stack([at_high[i, left], high[i]], 1)
+    return np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, e], axis=1)])
+
+
+def test_the_faces_of_an_outline_are_those_of_a_table_of_all_slabs_and_all_ways(rng: np.random.Generator) -> None:
+    """To the bit, of rings that cross each other and themselves, have corners at one height or are open."""
+    closed = 0
+    for k in range(200):
+        rings = []
+        for _ in range(rng.integers(1, 5)):
+            corners = rng.normal(size=(int(rng.integers(3, 40)), 2)).round(1 if k % 2 else 9)
+            rings.append(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
+        ways = rng.permutation(np.concatenate(rings))[k % 5 == 0 :]
+        expected, found = dense(ways), filled(ways)
+        assert (expected is None) == (found is None)
+        if expected is not None and found is not None:
+            np.testing.assert_array_equal(found, expected)
+            closed += 1
+    assert closed > 100
+    flat = np.array([[[0.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]]])
+    np.testing.assert_array_equal(filled(flat), dense(flat))
+
+
+def test_a_long_outline_needs_memory_for_the_slabs_that_its_ways_cross() -> None:
+    """A table of all slabs and all ways took 350 MB."""
+    angle = np.linspace(0.0, 2.0 * np.pi, MOST, endpoint=False)
+    corners = np.column_stack([np.cos(angle), np.sin(angle + 1e-4)])
+    tracemalloc.start()
+    try:
+        triangles = filled(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert triangles is not None and most < 20e6
+    (x0, y0), (x1, y1), (x2, y2) = triangles.transpose(1, 2, 0)
+    area = np.abs((x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)).sum() / 2.0
+    assert area == pytest.approx(np.pi, rel=1e-5)
+
+
+def test_pictures_cut_anew_what_has_moved(lifted: nx.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block moves; the faces of the ball and the pin, which stand, are those of the picture before."""
+    made: list[int] = []
+
+    def counted(*given: Any) -> np.ndarray | None:
+        made.append(1)
+        return cap(*given)
+
+    monkeypatch.setattr(stills, "cap", counted)
+    shot = Shot((64, 64), eye=(0, -4, 0.6), target=(0, 0, 0.6), section=("-y", 0.0), clock=False)
+    studio, counts = Studio(Motion.of(lifted), shot), []
+    pictures = []
+    for t in (0.0, 0.0, 0.5, 1.0, 0.0):
+        made.clear()
+        pictures.append(studio.picture(t))
+        counts.append(len(made))
+    whole = counts[0]
+    assert counts[1] == 0 and 0 < counts[2] == counts[3] == counts[4] < whole
+    np.testing.assert_array_equal(pictures[4], pictures[0])
+    for t, seen in ((0.5, pictures[2]), (1.0, pictures[3])):
+        np.testing.assert_array_equal(Studio(Motion.of(lifted), shot).picture(t), seen)
 
 
 # --- on the page ------------------------------------------------------------------------------------------------------

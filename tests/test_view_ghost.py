@@ -153,7 +153,7 @@ def test_a_member_of_a_batch_is_chosen_from_a_list(browser: Any, batch: nx.Batch
                 )
             page = saved(tab, "HTML")[1].decode()
             told = json.loads(page.partition('id="nexdyn-members">')[2].partition("</script>")[0])
-            assert told == {"members": [["0", True], ["1", True], ["2", True]], "first": 1}
+            assert told == {"members": [[0, "0"], [1, "1"], [2, "2"]], "others": 0, "first": 1}
             with pytest.raises(InputError, match="members 0 to 2"):
                 viewer.show_member(3)
             assert tab.faults == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from PIL import Image
 
 import nexdyn as nx
 from nexdyn.errors import InputError
+from nexdyn.view import members as lists
 from nexdyn.view import recording
 from nexdyn.view.motion import Motion
 from nexdyn.view.plotting import PLOTTED
@@ -295,7 +297,8 @@ def test_a_recording_of_a_batch_shows_the_member_that_is_chosen(
         page.page.keyboard.press("Space")
         members = page.page.get_by_label("member", exact=True)
         assert members.input_value() == "2"
-        assert members.locator("option:disabled").all_inner_texts() == ["3 (not recorded)"]
+        assert members.locator("option:enabled").all_inner_texts() == ["2", "0", "1"]
+        assert members.locator("option:disabled").all_inner_texts() == ["and 1 more (not recorded)"]
         page.page.get_by_role("tab", name="Model").click()
         page.page.get_by_role("treeitem", name=last, exact=True).click()
         page.page.get_by_role("tab", name="Plots").click()
@@ -342,4 +345,13 @@ def test_members_of_a_recording_are_those_of_a_batch(
     words = Words()
     assert list(recording.members_of(batch, None, words).motions) == [0, 1]
     shown = recording.shown_among(batch, Motion.of(batch.member(3)), 3, words)
-    assert (list(shown.motions), shown.first) == ([0, 3], 3)
+    assert (list(shown.motions), shown.labels, shown.first, shown.others) == ([0, 3], ["0", "3"], 3, 2)
+
+
+def test_members_beyond_those_that_a_page_lists_can_be_chosen_in_a_recording(
+    batch: nx.BatchResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "MOST", 2)
+    text = nx.record(batch, members=[3, 2]).text
+    told = json.loads(text.partition('id="nexdyn-members">')[2].partition("</script>")[0])
+    assert told == {"members": [[3, "3"], [2, "2"]], "others": 2, "first": 3}

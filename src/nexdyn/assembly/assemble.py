@@ -117,7 +117,7 @@ def assemble(
     report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length, t=how.t)  # type: ignore[arg-type]
     _check_closed(report, pose, how, held)
     if start is None:
-        placed = not targets.none and _is_tree(model)
+        placed = not targets.none and is_tree(model)
         report.notices = gaps_of_tree(tree_gaps) if placed else gaps_of(described, pose.q, how)
     _check_limits(report, translation_limit, rotation_limit)
 
@@ -247,7 +247,7 @@ def _configuration(
     if targets.none:
         return *closed_pose(model, start, how), model
     measured = {name for name in asked if len(joints[name].coordinates) == joints[name].nq}
-    if _is_tree(model):
+    if is_tree(model):
         start = _tree_pose(model, targets, begin, tree_gaps)
     elif measured != set(asked):
         joint = joints[min(set(asked) - measured)]
@@ -274,7 +274,8 @@ def _configuration(
     return find_redundancy(model, pose.q, how.t), pose, model
 
 
-def _is_tree(model: AbsoluteModel) -> bool:
+def is_tree(model: AbsoluteModel) -> bool:
+    """Whether its joints, but for couplings and drivers, make a tree."""
     return not model.loop_blocks and all(joint.tree for joint in model.system.joints.values())
 
 

@@ -130,7 +130,7 @@ def _show(
             report: Any = assemble(model.system)
     except NexDynError as error:
         report = error
-    for line in editing.show(model.system, report):
+    for line in editing.show(model.system, report, model.simulation):
         terminal.note(line)
     if isinstance(report, NexDynError):
         terminal.note(str(report))

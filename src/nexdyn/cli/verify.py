@@ -39,7 +39,10 @@ def command(
     *,
     all_values: Annotated[bool, flag("A line for every value.", name="--all", group=OUTPUT)] = False,
     forms: Annotated[
-        bool, flag("Contact problems also with bodies swapped, over areas and as meshes.", name="--forms")
+        bool,
+        flag(
+            "Contact problems also with bodies swapped, over areas, as meshes and with constant steps.", name="--forms"
+        ),
     ] = False,
     against: Annotated[
         str | None, Parameter(help="Cases of a peer's suite in place of problems: adams, dymola, exudyn, recurdyn.")
@@ -52,7 +55,7 @@ def command(
     """Run published problems under every formulation and compare with the published values."""
     if against is not None:
         if forms:
-            raise InputError("--forms is of the problems here; leave it out with --against")
+            raise InputError("--forms cannot be combined with --against")
         return _against_peer(against, names or None, curves, all_values, saying)
     if curves is not None:
         raise InputError("--curves goes with --against, like --against adams --curves chrono")

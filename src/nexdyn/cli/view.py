@@ -127,7 +127,7 @@ def command(
             open_pages.callback(viewer.close)
             looks.put(viewer)
             if live.live:
-                _offer_writing(viewer, Path(name), reading)
+                _offer_writing(viewer, model, Path(name), reading)
             if isinstance(what, Prepared):
                 result, failure = run_on_page(model, what, ctrl_c, viewer)
                 ctrl_c.pressed = ctrl_c.gentle = False
@@ -142,12 +142,12 @@ def command(
     return DONE
 
 
-def _offer_writing(viewer: Viewer, file: Path, reading: Reading) -> None:
+def _offer_writing(viewer: Viewer, model: Model, file: Path, reading: Reading) -> None:
     """Buttons that write what the page has come to into a scene; not where options have changed what it says."""
     from nexdyn.view.editing import Editing
 
     if file.suffix in (".yaml", ".yml") and file.is_file() and not reading.set:
-        Editing(viewer, partial(write_numbers, file))
+        Editing(viewer, partial(write_numbers, file), model.system, model.simulation)
         if viewer._touch is not None:
             viewer._touch.show_controls()
 

@@ -5,6 +5,8 @@
     meshed      all that touches as closed meshes of triangles: boxes and hulls as they are, half-spaces as plates, what is round with the
                 volume (cylinders: the area across) that it had; contacts must be over areas
 
+A system is copied one kind of element after another; a kind that is not known here is refused.
+
 Meshes are files: those made here lie in a folder of the process, which is removed when it ends.
 """
 
@@ -25,7 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, NexDynError
 from nexdyn.forces.contact_group import Contact
 from nexdyn.forces.contact_law import OF_SIDES
 from nexdyn.forces.sphere_contact import SphereContact
@@ -39,6 +41,9 @@ SIDES = (("a", "b"), ("foundation_a", "foundation_b"), ("material_a", "material_
 """Attributes of a contact that belong to one side each."""
 FLOOR = "floor"
 """The body that stands for the ground where that is a mesh."""
+AS_THEY_ARE = ("coupling", "gravity", "measure", "driver", "event")
+"""Kinds of elements that are copied as they are."""
+KINDS = frozenset({"body", "joint", "marker", "force", "contact", *AS_THEY_ARE})
 
 
 def swapped(system: System) -> System:
@@ -90,7 +95,9 @@ def _made_again(
     system: System, body: Callable[[Body], Body] = Element.copied, swap: Callable[[Any], Any] = Element.copied,
     order: Callable[[list[Any]], list[Any]] = list, floor: float | None = None,
 ) -> System:  # fmt: skip
-    """A system of copies; the ground is a plate `floor` wide where something touches it."""
+    """A system of copies; the ground is a plate `floor` wide where something touches it. NexDynError for elements that would be lost."""
+    if lost := [f"{kind} {name!r}" for kind, found in system._elements.items() if kind not in KINDS for name in found]:
+        raise NexDynError(f"system {system.name!r} cannot be made again: nothing here copies {', '.join(lost)}")
     made = System(system.name, system.given_gravity)
     for name, parameter in system.parameters.items():
         made.parameter(name, parameter.value)
@@ -102,13 +109,15 @@ def _made_again(
         made.add_joint(Fixed(FLOOR, "ground", FLOOR))
     for joint in order(list(system.joints.values())):
         made.add_joint(joint.copied(parent=joint.parent.name, child=joint.child.name))
+    for marker in system.markers.values():
+        made.add_marker(marker.copied(body=marker.body.name))
     for force in system.forces.values():
         if force.part_of is None:
             made.add_force(swap(force))
     for contact in system.contacts.values():
         made.add_contact(swap(contact))
-    for kind in ("coupling", "marker", "measure", "driver", "event"):
-        for element in getattr(system, f"{kind}s").values():
+    for kind in AS_THEY_ARE:
+        for element in system._elements[kind].values():
             getattr(made, f"add_{kind}")(element.copied())
     return made
 

@@ -44,21 +44,24 @@ def filled(ways: np.ndarray) -> np.ndarray | None:
     ways = ways.copy()
     ways[..., 1] = np.round(ways[..., 1] / step) * step
     heights = np.unique(ways[..., 1])
-    low, high = heights[:-1], heights[1:]
     (x0, y0), (x1, y1) = ways[:, 0].T, ways[:, 1].T
-    least, most = np.minimum(y0, y1), np.maximum(y0, y1)
-    act = (least <= low[:, None]) & (most >= high[:, None]) & (most > least)
-    slope = (x1 - x0) / np.where(most > least, y1 - y0, 1.0)
-    at_low, at_high = (x0 + slope * (y[:, None] - y0) for y in (low, high))
-    order = np.argsort(np.where(act, at_low + at_high, np.inf), axis=1, kind="stable")
-    row = np.arange(len(low))[:, None]
-    count = np.cumsum(np.where(act, np.sign(y1 - y0), 0.0)[row, order], axis=1)
-    if count[:, -1].any():
+    first, behind = (np.searchsorted(heights, of(y0, y1)) for of in (np.minimum, np.maximum))
+    count = behind - first
+    way = np.repeat(np.arange(len(ways)), count)  # each with each slab that it crosses
+    slab = np.arange(len(way)) + np.repeat(first - np.cumsum(count) + count, count)
+    low, high = heights[slab], heights[slab + 1]
+    x, y, slope = x0[way], y0[way], ((x1 - x0) / np.where(count > 0, y1 - y0, 1.0))[way]
+    at_low, at_high = x + slope * (low - y), x + slope * (high - y)
+    order = np.lexsort((at_low + at_high, slab))
+    slab, low, high, at_low, at_high = (one[order] for one in (slab, low, high, at_low, at_high))
+    turns = np.cumsum(np.sign(y1 - y0)[way[order]])
+    last = np.append(slab[1:] != slab[:-1], True)[: len(slab)]
+    if turns[last].any():
         return None
-    i, j = np.nonzero((count[:, :-1] != 0.0) & act[row, order][:, 1:])
-    left, right = order[i, j], order[i, j + 1]
-    a, b = np.stack([at_low[i, left], low[i]], 1), np.stack([at_low[i, right], low[i]], 1)
-    c, e = np.stack([at_high[i, right], high[i]], 1), np.stack([at_high[i, left], high[i]], 1)
+    left = np.flatnonzero(turns != 0.0)  # what is right of it is of the same slab, which ends at 0
+    right = left + 1
+    a, b = np.stack([at_low[left], low[left]], 1), np.stack([at_low[right], low[left]], 1)
+    c, e = np.stack([at_high[right], high[left]], 1), np.stack([at_high[left], high[left]], 1)
     return np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, e], axis=1)])
 
 

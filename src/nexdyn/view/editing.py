@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nexdyn.errors import InputError, NexDynError
 from nexdyn.simulation.quiet import quiet
+from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.changes import changes
 from nexdyn.view.ghost import same
 from nexdyn.view.marks import MANY, Marks
@@ -41,11 +42,19 @@ SAME = 1e-7
 class Editing:
     """Keeps the page of a viewer at what its file says.
 
-    write: puts numbers into the file, by where they stand in it, which buttons then offer.
+    write: puts numbers into the file, by where they stand in it, which buttons then offer. system, simulation: what the file says at
+    first, its arguments of `nx.simulate` among it; without them what is shown first.
     """
 
-    def __init__(self, viewer: Viewer, write: Callable[[dict[tuple[str, ...], Any]], None] | None = None) -> None:
+    def __init__(
+        self,
+        viewer: Viewer,
+        write: Callable[[dict[tuple[str, ...], Any]], None] | None = None,
+        system: System | None = None,
+        simulation: Mapping[str, Any] | None = None,
+    ) -> None:
         self._viewer, self._write = viewer, write
+        self._starts = _starts(simulation)
         viewer._writes_state = None if write is None else self.write_state
         if write is not None:
             viewer._controls.offer(
@@ -56,14 +65,17 @@ class Editing:
             viewer._controls.offer(
                 "Write this camera into the file", "where this browser looks from", self._write_camera, of_joints=False
             )
-        self._system: System | None = None
+        self._system = system
         self._run: Result | None = None
         self._lines: list[str] = []
         self._redundant: list[str] = []
 
-    def show(self, system: System, report: AssemblyReport | NexDynError) -> list[str]:
+    def show(
+        self, system: System, report: AssemblyReport | NexDynError, simulation: Mapping[str, Any] | None = None
+    ) -> list[str]:
         """Show what the file now says, as it was assembled, or with the error why it was not; returns what is new in words."""
         viewer = self._viewer
+        self._starts = _starts(simulation)
         new = [] if self._system is None else changes(self._system, system, viewer._words)
         self._system = system
         with quiet():  # that it cannot be assembled is told below
@@ -94,11 +106,14 @@ class Editing:
         self._run = result
 
     def write_pose(self) -> None:
-        """Put the coordinates of the sliders that were moved into the file; what stands against it is told."""
+        """Put the coordinates of the sliders that were moved into the file, also where its simulation says that joints start elsewhere;
+        what stands against it is told."""
         moved = self._viewer._controls.moved
         try:
             if moved and self._write is not None:
-                self._write({("joints", joint, "q0"): value for joint, value in moved.items()})
+                numbers: dict[tuple[str, ...], Any] = {("joints", joint, "q0"): x for joint, x in moved.items()}
+                numbers |= {("simulation", "q0", joint): x for joint, x in moved.items() if joint in self._starts["q0"]}
+                self._write(numbers)
         except NexDynError as error:
             self.refuse(error)
 
@@ -116,9 +131,9 @@ class Editing:
             self.refuse(error)
 
     def write_state(self, session: Session) -> None:
-        """Put the state of a running system into the file: coordinates and velocities of its joints, parameters and attributes that were
-        changed; in loops of as many joints as determine the others. InputError where these do not lead back to this state, and where
-        something is switched otherwise than the file says, which a scene cannot tell."""
+        """Put the state of a running system into the file: coordinates and velocities of its joints and of bodies without one, parameters
+        and attributes that were changed; in loops of as many joints as determine the others. InputError where these do not lead back to
+        this state, and where something is switched otherwise than the file says, which a scene cannot tell."""
         if self._write is not None:
             now, described = session.system, self._system or session.first
             if other := [name for name in switches(now) if is_off(now, name) != is_off(described, name)]:
@@ -126,7 +141,7 @@ class Editing:
                     f"{', '.join(other)}: switched otherwise than in the file, which cannot tell it. Switch it back, or undo "
                     "that; then write the state"
                 )
-            self._write(numbers_of(session))
+            self._write(numbers_of(session, self._starts))
 
     def _tell(self, wrong: str) -> None:
         parts = (
@@ -168,8 +183,15 @@ class RedundantJoints:
         self._marks.handle.remove()
 
 
-def numbers_of(session: Session) -> dict[tuple[str, ...], Any]:
-    """Where what a session has changed stands in a scene, and the numbers now."""
+def _starts(simulation: Mapping[str, Any] | None) -> dict[str, frozenset[str]]:
+    """The joints, and bodies without one, that a simulation gives a start, which is read in place of the joints' own."""
+    return {key: frozenset((simulation or {}).get(key) or ()) for key in ("q0", "v0")}
+
+
+def numbers_of(session: Session, starts: Mapping[str, frozenset[str]]) -> dict[tuple[str, ...], Any]:
+    """Where what a session has changed stands in a scene, and the numbers now. starts: of which joints and bodies the scene's simulation
+    says q0 and v0."""
+    from nexdyn.assembly.start_velocity import floating_bodies
     from nexdyn.simulation.continuing import states_of
     from nexdyn.simulation.needs import needs_bodies
 
@@ -187,47 +209,69 @@ def numbers_of(session: Session) -> dict[tuple[str, ...], Any]:
     observed = session.latest().observed
     q, v = states_of(observed)
     told = [name for name, joint in system.joints.items() if joint.mimic is None and name in q and len(q[name])]
-    for name in _leading(system, observed, told, q, v) if needs_bodies(system) else told:
-        found["joints", name, "q0"] = _one_or_more(q[name])
-        found["joints", name, "v0"] = _one_or_more(v[name])
+    children = {joint.child.name for joint in system.joints.values()}
+    floating = [name for name in floating_bodies(system) if name not in children and name not in system.joints]
+    if needs_bodies(system):
+        told = _leading(system, observed, told, floating, q, v, starts["q0"] | starts["v0"])
+    for name in [*told, *floating]:
+        for key, x in (("q0", q[name]), ("v0", v[name])):
+            inside = name in floating or name in starts[key]
+            found[("simulation", key, name) if inside else ("joints", name, key)] = _one_or_more(x)
     return found
 
 
 def _leading(
-    system: System, observed: Any, told: list[str], q: dict[str, np.ndarray], v: dict[str, np.ndarray]
-) -> list[str]:
-    """The joints of a mechanism with loops whose coordinates are to be written: as few as determine its state, with those that have
-    some in the file; or all. InputError where neither leads back to it."""
+    system: System, observed: Any, told: list[str], floating: list[str], q: dict[str, np.ndarray], v: dict[str, np.ndarray],
+    started: frozenset[str],
+) -> list[str]:  # fmt: skip
+    """The joints whose coordinates are to be written where there is more than a tree. In loops as few as determine the state, with those
+    that have some in the file, or all; where couplings or drivers stand on a tree all, or as few. Puts the states of bodies without joints
+    into q and v. InputError where neither leads back to the state."""
     from nexdyn.absolute.model import absolute_model
     from nexdyn.absolute.redundancy import find_redundancy
-    from nexdyn.assembly.assemble import assemble, mechanism_length
+    from nexdyn.assembly.assemble import assemble, is_tree, mechanism_length
     from nexdyn.model.driver import Driver
     from nexdyn.simulation.continuing import seen_bodies
 
     model = absolute_model(system)
     at, rates = seen_bodies(observed, model)
-    measured = [name for name in told if len(system.joints[name].coordinates) == len(q[name])]
+    for name in floating:
+        i = model.body_index[name]
+        q[name], v[name] = at[i], np.concatenate([rates[i, :3], rotation_matrix(at[i, :4]).T @ rates[i, 3:]])
+    joints, tree = system.joints, is_tree(model)
+    measured = [name for name in told if len(joints[name].coordinates) == len(q[name])]
+    others = [name for name in told if name not in measured]
     held = [
         Driver(f"{name} {i}", name, float(x), freedom=i, priority=0) for name in measured for i, x in enumerate(q[name])
     ]
     kept = find_redundancy(absolute_model(system, held=held), at).kept[
         model.nc :
     ]  # the rows of the joints themselves come first
-    few = {driver.joint for driver, own in zip(held, kept, strict=True) if own}
-    few |= {name for name in measured if system.joints[name].q0 is not None or system.joints[name].v0 is not None}
+    few = started | {driver.joint for driver, own in zip(held, kept, strict=True) if own}
+    few |= {name for name in measured if joints[name].q0 is not None or joints[name].v0 is not None}
+    leading = [name for name in measured if name in few]
+    tries = [told, [*others, *leading]] if tree else [leading, measured]
     length, why = mechanism_length(model), "the pose that it leads to is another one"
-    for names in ([name for name in measured if name in few], measured):
+    for names in tries:
         try:
             with quiet():
-                again = assemble(system, q0={x: q[x] for x in names}, v0={x: v[x] for x in names})
+                given = [*names, *floating]
+                again = assemble(system, q0={x: q[x] for x in given}, v0={x: v[x] for x in given})
         except NexDynError as error:
             why = str(error)
             continue
-        apart, faster = np.abs(again.q - at), np.abs(again.v - rates)
+        side = np.where(
+            np.sum(again.q[:, :4] * at[:, :4], axis=1) < 0.0, -1.0, 1.0
+        )  # both quaternions are the same attitude
+        reached = np.column_stack([side[:, None] * again.q[:, :4], again.q[:, 4:]])
+        apart, faster = np.abs(reached - at), np.abs(again.v - rates)
         if (apart / np.array([1.0] * 4 + [length] * 3)).max() < SAME and faster.max() < SAME * max(
             1.0, np.abs(rates).max()
         ):
             return names
+    if others and not tree:
+        named = ", ".join(f"{joints[name]} ({joints[name].kind})" for name in others)
+        why += f"; in loops q0 is for joints whose coordinates are angles and lengths, and not for {named}"
     raise InputError(
         f"q0 and v0 of the joints of {system.name!r} do not lead to this state from the pose that the file describes: {why}. Describe "
         "the bodies nearer to it; drivers begin anew at t = 0"

@@ -1,6 +1,6 @@
 """What is drawn between two points that move apart: springs, dampers, ropes, massless rods, and the rods of motors that slide.
 
-A surface stands along z from A, made for the length L₀ that it has as described; at the length L it is stretched to it:
+A surface stands along z from A, made for the length L₀ of the reference configuration; at another length L it is stretched:
 
     vertex in the world:  p_A + R (x, y, z L/L₀),   R z = (p_B − p_A)/L
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from nexdyn.errors import NexDynError, SolveError
@@ -11,15 +13,15 @@ from nexdyn.view.cards import number
 from nexdyn.view.words import Words
 
 MOST = 2000
-"""Members that a list offers."""
+"""Members that the list of a page offers."""
 PARAMETERS = 3
 """Parameters that a label tells."""
 
 
-def labels(batch: BatchResult, words: Words) -> list[str]:
-    """A label for each member: "7: L = 0.5, failed at 1.2 s"."""
+def labels(batch: BatchResult, words: Words, numbers: Iterable[int] | None = None) -> list[str]:
+    """A label for each member of these numbers, the first ones without them: "7: L = 0.5, failed at 1.2 s"."""
     found = []
-    for m in range(min(batch.members, MOST)):
+    for m in range(min(batch.members, MOST)) if numbers is None else numbers:
         told = [
             f"{name} = {number(float(values[m]))}"
             for name, values in list(batch.parameters.items())[:PARAMETERS]

@@ -653,8 +653,8 @@ const asItWas = given => {
 };
 if (among) {
   const [label, list] = choice("member", [], member => showMember(Number(member)));
-  list.append(...among.members.map(([name, recorded], k) => make("option", { value: k, disabled: !recorded,
-    textContent: recorded ? name : `${name} (${w("not recorded")})` })));
+  list.append(...among.members.map(([number, name]) => make("option", { value: number, textContent: name })));
+  if (among.others) list.append(make("option", { disabled: true, textContent: `${w("and {} more").replace("{}", among.others)} (${w("not recorded")})` }));
   list.value = among.member;
   aside.querySelector("p").after(label);
 }

@@ -102,11 +102,16 @@ def record(
 
 @dataclass(frozen=True)
 class Members:
-    """What is recorded of a batch: a label of each member, the motions of some by number, and which is shown first."""
+    """What is recorded of a batch: motions of members by number, a label of each, which is shown first, and how many are left out."""
 
     labels: list[str]
     motions: dict[int, Motion]
     first: int
+    others: int
+
+
+def _members(batch: BatchResult, motions: dict[int, Motion], first: int, words: Words) -> Members:
+    return Members(labels(batch, words, motions), motions, first, batch.members - len(motions))
 
 
 def members_of(batch: BatchResult, wanted: Sequence[int] | None, words: Words) -> Members:
@@ -125,15 +130,15 @@ def members_of(batch: BatchResult, wanted: Sequence[int] | None, words: Words) -
                 break
         if not motions:
             first_of(batch)  # raises the cause
-    return Members(labels(batch, words), motions, next(iter(motions)))
+    return _members(batch, motions, next(iter(motions)), words)
 
 
 def shown_among(batch: BatchResult, shown: Motion, number: int, words: Words) -> Members:
-    """The members that are recorded where none are chosen, with the one that is shown, which is shown first."""
+    """The members that are recorded where none are chosen: as many, with the one that is shown, which is shown first."""
     found = members_of(batch, None, words)
     others = {m: motion for m, motion in found.motions.items() if m != number}
     taken = dict(sorted([(number, shown), *list(others.items())[: MOST_MEMBERS - 1]]))
-    return replace(found, motions=taken, first=number)
+    return _members(batch, taken, number, words)
 
 
 @dataclass(frozen=True)
@@ -241,8 +246,12 @@ def _parts(members: Members, look: Look, setting: Setting) -> tuple[str, str]:
         own, _, after = rest.partition('"')
         without = without or before + after.removeprefix(";")
         kept += [part, _kept("text/plain", f"nexdyn-scene-{number}", own)]
-    told = [[label, number in members.motions] for number, label in enumerate(members.labels)]
-    kept.append(_kept("application/json", "nexdyn-members", _json({"members": told, "first": members.first})))
+    told = {
+        "members": list(zip(members.motions, members.labels, strict=True)),
+        "others": members.others,
+        "first": members.first,
+    }
+    kept.append(_kept("application/json", "nexdyn-members", _json(told)))
     return without, f"{''.join(kept)}<script>{script('members.js')}</script>"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -167,6 +167,7 @@ class Studio:
         if shot.dark and self.backdrop == "light":
             self.backdrop = "grey"
         self._fix(drawn, row)
+        self._closed: dict[int, _Closed] = {}
         self._trailed = _ends(motion) if shot.trails > 0.0 else []
         points = self._points([*drawn, *joining])
         width, height = shot.size
@@ -293,11 +294,12 @@ class Studio:
     def _drawn(self, t: float) -> _Mesh:
         """All bodies at the time `t` [s], as far as a section leaves them."""
         mesh = self._mesh
-        raster.place(mesh.vertices, mesh.normals, mesh.first, *self._placed(t), mesh.position, mesh.normal)
+        R, p = self._placed(t)
+        raster.place(mesh.vertices, mesh.normals, mesh.first, R, p, mesh.position, mesh.normal)
         if self._section is None:
             return mesh
         position, normal, faces, of = cut(mesh.position, mesh.normal, mesh.faces, self._section)
-        closing, own = self._caps(mesh, self._section)
+        closing, own = self._caps(mesh, self._section, R, p)
         count = np.arange(len(closing) * 3, dtype=np.int32).reshape(-1, 3) + len(position)
         return _Mesh(
             np.concatenate([position, closing.reshape(-1, 3)]),
@@ -309,16 +311,26 @@ class Studio:
             np.concatenate([mesh.lighting[of], np.full(len(own), raster.UNLIT, dtype=np.int32)]),
         ).at_rest()
 
-    def _caps(self, mesh: _Mesh, section: Section) -> tuple[np.ndarray, np.ndarray]:
-        """Triangles (m, 3, 3) of the faces where a section cuts bodies that are closed and not seen through, and which face of the mesh
-        each has its colour of. Smaller ones lie before larger ones."""
+    def _cap(
+        self, k: int, R: np.ndarray, p: np.ndarray, mesh: _Mesh, faces: slice, section: Section
+    ) -> np.ndarray | None:
+        """The face where a section cuts the k-th piece, at the pose R, p; that of the picture before where both are the same."""
+        last = self._closed.get(k)
+        if last is None or last.section is not section or not (np.array_equal(last.R, R) and np.array_equal(last.p, p)):
+            triangles = cap(mesh.position, mesh.faces[faces], section.normal, section.d)
+            last = self._closed[k] = _Closed(R.copy(), p.copy(), section, triangles)
+        return last.triangles
+
+    def _caps(self, mesh: _Mesh, section: Section, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Triangles (m, 3, 3) of the faces where a section cuts bodies, at poses R, p, that are closed and not seen through, and which
+        face of the mesh each has its colour of. Smaller ones lie before larger ones."""
         of = np.searchsorted(mesh.first, mesh.faces[:, 0], side="right") - 1
         begins = np.searchsorted(of, np.arange(self._bodies + 1))
         found = [
             (triangles, begin)
-            for begin, end in itertools.pairwise(begins.tolist())
+            for k, (begin, end) in enumerate(itertools.pairwise(begins.tolist()))
             if end > begin and mesh.opacity[begin] >= 1.0
-            and (triangles := cap(mesh.position, mesh.faces[begin:end], section.normal, section.d)) is not None
+            and (triangles := self._cap(k, R[k], p[k], mesh, slice(begin, end), section)) is not None
         ]  # fmt: skip
         edges = [np.diff(triangles, axis=1) for triangles, _ in found]
         area = [float(np.linalg.norm(np.cross(e[:, 0], e[:, 1]), axis=1).sum()) for e in edges]
@@ -505,6 +517,15 @@ class _Mesh:
             np.repeat(colors[:, 3], count),
             np.repeat(lighting, count),
         )
+
+
+class _Closed(NamedTuple):
+    """The face that a section leaves of a piece at the pose R, p."""
+
+    R: np.ndarray
+    p: np.ndarray
+    section: Section
+    triangles: np.ndarray | None
 
 
 def _thinned(drawn: Sequence[Any], share: float) -> list[Any]:

@@ -477,7 +477,7 @@ class Viewer(metaclass=CheckedCalls):
         return now > self._still_until and not (self._due and self._due[0] - now < QUIET)
 
     def _show_time(self) -> None:
-        """The moment, with the slider that tells it, as one group of messages."""
+        """The scene and the slider at this moment, as one group of messages; what tells and plots it follows a few times a second."""
         if not self.watched:
             return
         with page.together(self.server):
