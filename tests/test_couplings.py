@@ -19,7 +19,7 @@ from nexdyn.describe import from_dict, to_dict
 from nexdyn.io.scene import dump_scene, read_scene_text
 from nexdyn.joints import JOINTS
 from nexdyn.spatial.poses import compose, inverse
-from nexdyn.spatial.rotations import quaternion
+from nexdyn.spatial.rotations import quaternion, rotation_matrix
 
 KINDS = ("revolute", "prismatic", "cylindrical", "helical", "universal", "planar", "cartesian")
 
@@ -470,3 +470,28 @@ def test_what_a_tree_cannot_carry_is_refused_by_name(coupling: nx.Coupling, mess
     with pytest.raises(nx.InputError, match=message):
         nx.Tree(system)
     absolute_model(system)
+
+
+@pytest.mark.parametrize("joint", ["axle1", "axle2"])
+def test_couplings_of_a_vehicle_move_its_wheels_and_leave_its_free_joint_where_it_is_put(joint: str) -> None:
+    """A free joint has no angles that could be held; nothing but the coupling closes a loop."""
+    system = nx.System("vehicle")
+    for name, x in (("car", 0.0), ("front", 1.0), ("rear", -1.0)):
+        system.add_body(name, mass=1.0, inertia=(0.1, 0.2, 0.3), position=(x, 0.0, 1.0))
+    system.add_joint(nx.Free("base", "ground", "car"))
+    system.add_joint(nx.Revolute("axle1", "car", "front", at=(1.0, 0.0, 1.0), axis=(0, 1, 0)))
+    system.add_joint(nx.Revolute("axle2", "car", "rear", at=(-1.0, 0.0, 1.0), axis=(0, 1, 0)))
+    system.add_coupling(nx.Coupling("belt", {"axle1": 1.0, "axle2": -2.0}))
+    half = np.sqrt(0.5)
+    pose = np.array([half, 0.0, half, 0.0, 3.0, 2.0, 1.0])
+    q0 = {"base": pose, joint: 0.4}
+    report = nx.assemble(system, q0=q0)
+    described = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])  # from which the coordinates of the joint are counted
+    assert_allclose(report.q[report.model.body_index["car"]], pose + described, atol=1e-7)
+    R = {name: rotation_matrix(report.q[i, :4]) for name, i in report.model.body_index.items()}
+    turned = [R["car"].T @ R[name] for name in ("front", "rear")]
+    angles = [float(np.arctan2(x[0, 2], x[0, 0])) for x in turned]
+    assert angles[0] == pytest.approx(2.0 * angles[1], abs=1e-9)
+    assert angles[joint == "axle2"] == pytest.approx(0.4, abs=1e-9)
+    start = nx.simulate(system, 1e-3, nx.HHT(dt=1e-3))
+    assert_allclose(start.position("car").values[0], (0.0, 0.0, 1.0), atol=1e-12)

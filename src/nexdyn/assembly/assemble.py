@@ -34,6 +34,7 @@ from nexdyn.model.driver import Driver, orientation_wrong_at
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
+from nexdyn.model.topology import Connected
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
@@ -117,7 +118,7 @@ def assemble(
     report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length, t=how.t)  # type: ignore[arg-type]
     _check_closed(report, pose, how, held)
     if start is None:
-        placed = not targets.none and is_tree(model)
+        placed = not targets.none and _along_tree(model, targets)
         report.notices = gaps_of_tree(tree_gaps) if placed else gaps_of(described, pose.q, how)
     _check_limits(report, translation_limit, rotation_limit)
 
@@ -247,8 +248,10 @@ def _configuration(
     if targets.none:
         return *closed_pose(model, start, how), model
     measured = {name for name in asked if len(joints[name].coordinates) == joints[name].nq}
-    if is_tree(model):
+    if _along_tree(model, targets):
         start = _tree_pose(model, targets, begin, tree_gaps)
+        if measured != set(asked) and model.system.couplings:  # which are closed by the other joints
+            how = _held_still(model, how, [joints[name].child.name for name in asked if name not in measured])
     elif measured != set(asked):
         joint = joints[min(set(asked) - measured)]
         raise InputError(
@@ -257,9 +260,7 @@ def _configuration(
         )
     else:
         start = _carried(model, start, targets.bodies)
-        W = how.W.reshape(-1, 6).copy()
-        W[[model.body_index[name] - 1 for name in targets.bodies]] *= HELD
-        how = replace(how, W=W.reshape(-1))
+        how = _held_still(model, how, list(targets.bodies))
     drivers = [
         Driver(f"q0 of {name}" + f".{i}" * (len(asked[name]) > 1), name, float(x), freedom=i)
         for name in asked if name in measured
@@ -274,9 +275,28 @@ def _configuration(
     return find_redundancy(model, pose.q, how.t), pose, model
 
 
-def is_tree(model: AbsoluteModel) -> bool:
-    """Whether its joints, but for couplings and drivers, make a tree."""
-    return not model.loop_blocks and all(joint.tree for joint in model.system.joints.values())
+def _held_still(model: AbsoluteModel, how: Closing, bodies: Sequence[str]) -> Closing:
+    """The same, where these bodies stay and others move."""
+    W = how.W.reshape(-1, 6).copy()
+    W[[model.body_index[name] - 1 for name in bodies]] *= HELD
+    return replace(how, W=W.reshape(-1))
+
+
+def is_forest(system: System) -> bool:
+    """Whether the joints of a system make no loops, whatever couplings and drivers it has."""
+    connected, children = Connected(system), [joint.child.name for joint in system.joints.values()]
+    return len(set(children)) == len(children) and all(
+        joint.tree and connected.join(joint) for joint in system.joints.values()
+    )
+
+
+def _along_tree(model: AbsoluteModel, targets: Targets) -> bool:
+    """Whether bodies are put where coordinates are given by following the tree: where there are no loops; where couplings close some, for
+    joints whose coordinates cannot be held, as free and spherical ones."""
+    joints = model.system.joints
+    if not model.loop_blocks and all(joint.tree for joint in joints.values()):
+        return True
+    return any(len(joints[name].coordinates) != joints[name].nq for name in targets.joints) and is_forest(model.system)
 
 
 def _tree_pose(
@@ -287,7 +307,8 @@ def _tree_pose(
     given = {**targets.joints, **targets.bodies}
     q = described_coordinates(tree, given, gaps) if begin is None else tree_state(tree, model, begin.q, begin.v)[0]
     for name, values in given.items():
-        q[tree.coordinates[name].q] = values
+        if name in tree.coordinates:  # one that a coupling moves has none
+            q[tree.coordinates[name].q] = values
     R, p = tree.pose(q)
     start = model.q.copy()
     for name, R_WB, p_WB in zip(tree.body_names, R, p, strict=True):

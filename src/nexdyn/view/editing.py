@@ -229,7 +229,7 @@ def _leading(
     into q and v. InputError where neither leads back to the state."""
     from nexdyn.absolute.model import absolute_model
     from nexdyn.absolute.redundancy import find_redundancy
-    from nexdyn.assembly.assemble import assemble, is_tree, mechanism_length
+    from nexdyn.assembly.assemble import assemble, is_forest, mechanism_length
     from nexdyn.model.driver import Driver
     from nexdyn.simulation.continuing import seen_bodies
 
@@ -238,7 +238,7 @@ def _leading(
     for name in floating:
         i = model.body_index[name]
         q[name], v[name] = at[i], np.concatenate([rates[i, :3], rotation_matrix(at[i, :4]).T @ rates[i, 3:]])
-    joints, tree = system.joints, is_tree(model)
+    joints, tree = system.joints, is_forest(system)
     measured = [name for name in told if len(joints[name].coordinates) == len(q[name])]
     others = [name for name in told if name not in measured]
     held = [
