@@ -43,30 +43,51 @@ def filled(ways: np.ndarray) -> np.ndarray | None:
     step = FINE * size
     ways = ways.copy()
     ways[..., 1] = np.round(ways[..., 1] / step) * step
-    heights = np.unique(ways[..., 1])
-    low, high = heights[:-1], heights[1:]
-    (x0, y0), (x1, y1) = ways[:, 0].T, ways[:, 1].T
-    least, most = np.minimum(y0, y1), np.maximum(y0, y1)
-    act = (least <= low[:, None]) & (most >= high[:, None]) & (most > least)
-    slope = (x1 - x0) / np.where(most > least, y1 - y0, 1.0)
-    at_low, at_high = (x0 + slope * (y[:, None] - y0) for y in (low, high))
-    order = np.argsort(np.where(act, at_low + at_high, np.inf), axis=1, kind="stable")
-    row = np.arange(len(low))[:, None]
-    count = np.cumsum(np.where(act, np.sign(y1 - y0), 0.0)[row, order], axis=1)
-    if count[:, -1].any():
+    heights, at = np.unique(ways[..., 1], return_inverse=True)
+    ends = at.reshape(-1, 2)
+    first, many = ends.min(axis=1), np.abs(ends[:, 1] - ends[:, 0])
+    # each way once in each slab that it goes through: slab by slab, from left to right
+    way = np.repeat(np.arange(len(ways)), many)
+    slab = np.arange(len(way)) - np.repeat(np.cumsum(many) - many, many) + first[way]
+    (x0, y0), (x1, y1) = ways[way, 0].T, ways[way, 1].T
+    low, high = heights[slab], heights[slab + 1]
+    slope = (x1 - x0) / (y1 - y0)
+    at_low, at_high = x0 + slope * (low - y0), x0 + slope * (high - y0)
+    order = np.lexsort((at_low + at_high, slab))
+    slab, low, high, at_low, at_high = (x[order] for x in (slab, low, high, at_low, at_high))
+    count = np.cumsum(np.sign(y1 - y0)[order])
+    if count[np.diff(slab, append=-1) != 0].any():
         return None
-    i, j = np.nonzero((count[:, :-1] != 0.0) & act[row, order][:, 1:])
-    left, right = order[i, j], order[i, j + 1]
-    a, b = np.stack([at_low[i, left], low[i]], 1), np.stack([at_low[i, right], low[i]], 1)
-    c, e = np.stack([at_high[i, right], high[i]], 1), np.stack([at_high[i, left], high[i]], 1)
+    left = np.flatnonzero(count)
+    right = left + 1
+    a, b = np.stack([at_low[left], low[left]], 1), np.stack([at_low[right], low[left]], 1)
+    c, e = np.stack([at_high[right], high[left]], 1), np.stack([at_high[left], high[left]], 1)
     return np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, e], axis=1)])
+
+
+def axes(normal: np.ndarray) -> np.ndarray:
+    """Two unit vectors (2, 3) that span the plane across a unit vector."""
+    u = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+    u /= np.linalg.norm(u)
+    return np.stack([u, np.cross(normal, u)])
 
 
 def cap(position: np.ndarray, faces: np.ndarray, normal: np.ndarray, d: float) -> np.ndarray | None:
     """Triangles (m, 3, 3) [m] of the face where a plane cuts a closed surface; None where there is none."""
-    ways = outline(position, faces, normal, d)
-    u = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
-    u /= np.linalg.norm(u)
-    plane = np.stack([u, np.cross(normal, u)])
-    flat = filled(ways @ plane.T)
+    plane = axes(normal)
+    flat = filled(outline(position, faces, normal, d) @ plane.T)
     return None if flat is None else flat @ plane + d * normal
+
+
+def area(triangles: np.ndarray) -> float:
+    """Area [m²] of triangles (m, 3, 2) [m] in their plane: of several faces a smaller one is drawn before a larger one."""
+    e, g = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    return 0.5 * float(np.abs(e[:, 0] * g[:, 1] - e[:, 1] * g[:, 0]).sum())
+
+
+def covers(triangles: np.ndarray, x: np.ndarray) -> bool:
+    """Whether a point (2,) lies in one of some triangles (m, 3, 2)."""
+    to = triangles - x
+    turn = np.roll(to, -1, axis=1)
+    side = to[..., 0] * turn[..., 1] - to[..., 1] * turn[..., 0]
+    return bool(((side >= 0.0).all(axis=1) | (side <= 0.0).all(axis=1)).any())
