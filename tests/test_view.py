@@ -11,7 +11,7 @@ import threading
 import time
 import urllib.request
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,12 +25,14 @@ from results_lab import resting_ball
 import nexdyn as nx
 from nexdyn.errors import FileError, InputError, NexDynError, NexDynWarning, UnknownNameError
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view import hands
 from nexdyn.view import server as page
 from nexdyn.view.camera import look
 from nexdyn.view.cards import Card
 from nexdyn.view.hands import Shared
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import MOST_SAMPLES, Plot, telling
+from nexdyn.view.picking import Hit
 from nexdyn.view.placing import placed, turn_z_to
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import Poser, start_pose
@@ -751,50 +753,191 @@ def test_sliders_tell_the_pages_units_and_write_all_numbers_of_a_joint(port: int
         assert session.latest().joint_position("j2").values.ravel() == pytest.approx([0.0, 0.25])
 
 
-def test_what_a_hand_sets_is_not_overwritten_before_it_is_heard() -> None:
+class Shown:
+    """A control that both set, in a loop of its own; as viser has them."""
+
+    def __init__(self, act: Any) -> None:
+        self.value, self.writes, self.faults = 0.0, 0, []
+        self.loop = asyncio.new_event_loop()
+        self.loop.set_exception_handler(lambda _, what: self.faults.append(what))
+        self.thread = threading.Thread(target=self.loop.run_forever)
+        self.thread.start()
+        control: Any = self
+        self.shared = Shared(SimpleNamespace(get_event_loop=lambda: self.loop), control, act)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "value" and threading.current_thread() is self.__dict__.get("thread"):
+            self.writes += 1
+        super().__setattr__(name, value)
+
+    def on_update(self, callback: Any) -> None:
+        self.callback = callback
+
+    def by_hand(self, value: float) -> None:
+        async def handle() -> None:  # as viser's _handle_gui_updates does, which the program's writes do not pass
+            self.__dict__["value"] = value
+            await self.callback(SimpleNamespace(client=1))
+
+        asyncio.run_coroutine_threadsafe(handle(), self.loop).result(10.0)
+
+    def heard(self) -> None:
+        """All that was told before has been heard."""
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.0), self.loop).result(10.0)
+
+    def end(self) -> None:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self.loop.close()
+
+
+def comes_true(what: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60.0
+    while not what():
+        assert time.monotonic() < end, "it did not come true in time"
+        time.sleep(0.01)
+
+
+def test_what_a_hand_sets_is_not_overwritten_before_it_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     """viser sets a control in its loop and calls back later; the program tells another value in between, and after."""
-    loop, go, done = asyncio.new_event_loop(), threading.Event(), threading.Event()
+    monkeypatch.setattr(hands, "HANDS_OFF", 600.0)
+    go, done = threading.Event(), threading.Event()
     heard: list[float] = []
-
-    class Slider:
-        value = 0.0
-
-        def on_update(self, callback: Any) -> None:
-            self.callback = callback
-
-    slider = Slider()
 
     def act(value: float) -> None:
         go.wait(10.0)
         heard.append(value)
         done.set()
 
-    shared = Shared(SimpleNamespace(get_event_loop=lambda: loop), slider, act)
-
-    async def by_hand(value: float) -> None:  # as viser's _handle_gui_updates does
-        slider.value = value
-        await slider.callback(SimpleNamespace(client=1))
-
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
+    slider = Shown(act)
     try:
-        shared.tell(1.0)
-        asyncio.run_coroutine_threadsafe(by_hand(-20.0), loop).result(10.0)
-        shared.tell(0.0)
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.0), loop).result(10.0)
+        slider.shared.tell(1.0)
+        slider.by_hand(-20.0)
+        slider.shared.tell(0.0)
+        slider.heard()
         assert slider.value == -20.0
         go.set()
         assert done.wait(10.0)
         assert heard == [-20.0]
-        shared.let_go()
-        shared.tell(0.5)
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.0), loop).result(10.0)
+        slider.shared.let_go()
+        slider.shared.tell(0.5)
+        slider.heard()
         assert slider.value == 0.5 and heard == [-20.0]
     finally:
         go.set()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+        slider.end()
+
+
+def test_values_of_a_hand_are_acted_on_one_after_the_other_and_the_last_one_last() -> None:
+    """Of those that are set while one is acted on the last alone; the same value again counts, for the program may have changed it."""
+    go, acting, heard, at_once = threading.Semaphore(0), threading.Semaphore(0), [], []
+
+    def act(value: float) -> None:
+        at_once.append(value)
+        acting.release()
+        assert go.acquire(timeout=60.0)
+        heard.append(value)
+        assert at_once.pop() == value and not at_once
+
+    slider = Shown(act)
+    try:
+        slider.by_hand(1.0)
+        assert acting.acquire(timeout=60.0)
+        for value in (2.0, 3.0, 4.0, 3.0):
+            slider.by_hand(value)
+        go.release()
+        assert acting.acquire(timeout=60.0)
+        slider.by_hand(3.0)
+        for _ in range(2):
+            go.release()
+        comes_true(lambda: len(heard) == 3)
+        slider.by_hand(5.0)
+        go.release()
+        comes_true(lambda: len(heard) == 4)
+        assert heard == [1.0, 3.0, 3.0, 5.0]
+    finally:
+        for _ in range(10):
+            go.release()
+        slider.end()
+
+
+def test_an_error_of_what_a_hand_asks_for_is_printed_and_the_next_value_is_acted_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    heard: list[float] = []
+
+    def act(value: float) -> None:
+        if value == 1.0:
+            raise ValueError("this cannot be")
+        heard.append(value)
+
+    slider = Shown(act)
+    try:
+        slider.by_hand(1.0)
+        slider.by_hand(2.0)
+        comes_true(lambda: heard == [2.0])
+        assert "ValueError: this cannot be" in capsys.readouterr().err
+    finally:
+        slider.end()
+
+
+def test_what_is_told_while_a_hand_is_on_a_control_is_shown_once_it_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A paused system tells a change only once: the last value that was told counts, and is written once."""
+    monkeypatch.setattr(hands, "HANDS_OFF", 2.0)
+    box = Shown(lambda _: None)
+
+    async def at_once() -> None:
+        box.__dict__["value"] = 1.0
+        await box.callback(SimpleNamespace(client=1))
+        for value in (3.0, 4.0, 5.0):
+            box.shared.tell(value)
+
+    try:
+        asyncio.run_coroutine_threadsafe(at_once(), box.loop).result(10.0)
+        comes_true(lambda: box.value == 5.0)
+        assert box.writes == 1
+        assert time.monotonic() - box.shared._touched > 2.0
+    finally:
+        box.end()
+
+
+def test_what_was_told_before_a_newer_hand_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hands, "HANDS_OFF", 600.0)
+    box = Shown(lambda _: None)
+    try:
+        box.by_hand(1.0)
+        box.shared.tell(3.0)
+        box.heard()
+        late = box.shared._later
+        assert late is not None
+        box.by_hand(2.0)
+        assert late.cancelled() and box.shared._later is None and box.value == 2.0
+        box.shared.tell(4.0)  # what is told after it is
+        box.heard()
+        assert box.shared._later is not None and not box.shared._later.cancelled()
+    finally:
+        box.end()
+
+
+def test_what_is_told_of_a_control_that_was_removed_is_left(port: int) -> None:
+    """The folder of a system that runs goes while a value of it may still be on its way."""
+    server, faults = page.start_server(port=port).server, []
+    try:
+        loop = server.get_event_loop()
+        loop.set_exception_handler(lambda _, what: faults.append(what))
+        folder = server.gui.add_folder("folder")
+        with folder:
+            box = server.gui.add_checkbox("box", True)
+        shared = Shared(server, box, lambda _: None)
+        shared.tell(False)
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.0), loop).result(10.0)
+        assert not box.value
+        folder.remove()
+        shared.tell(True)
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.0), loop).result(10.0)
+        assert not box.value and faults == []
+    finally:
+        page.stop_server(server)
 
 
 def test_sliders_of_a_running_system_tell_units_and_put_one_number_of_a_joint(port: int) -> None:
@@ -822,3 +965,28 @@ def test_sliders_of_a_running_system_tell_units_and_put_one_number_of_a_joint(po
         assert wheels["j6: φx [°]"].now() == pytest.approx(np.rad2deg(0.3)) and wheels[
             "reach [mm]"
         ].now() == pytest.approx(100.0)
+
+
+def test_a_late_release_of_a_drag_does_not_end_one_of_the_next_system(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page outlives the system that runs on it, and tells drags apart by their numbers."""
+    monkeypatch.setattr("nexdyn.view.touch.LOST", np.inf)
+    system = nx.System("pendulum")
+    system.add_body("rod", mass=1.0, inertia=(1, 1, 1), position=(0, 0, -1), shapes=[nx.Box((0.1, 0.1, 2.0))])
+    system.add_joint(nx.Revolute("hinge", "ground", "rod", at=(0, 0, 0), axis=(0, 1, 0)))
+    with Viewer(system, port=port) as viewer:
+        numbers = []
+        for _ in range(2):
+            viewer.live(nx.Session(system, nx.RungeKutta4(1e-3)))
+            touch, session = viewer._touch, viewer.session
+            assert touch is not None and session is not None
+            viewer.pause()
+            numbers.append(touch.grab(Hit("rod", np.zeros(3), np.zeros(3), 1.0), np.array([0.0, 1.0, 0.0])))
+            for number in numbers[:-1]:
+                touch.release(number)
+                assert session.hand is not None
+                assert touch.pull(number, np.zeros(3), np.array([0.0, 1.0, 0.0])) is None
+            assert session.hand is not None
+            viewer.keep()
+        assert numbers[1] > numbers[0]

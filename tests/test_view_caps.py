@@ -21,13 +21,14 @@ from test_view_parallel import on_page
 
 import nexdyn as nx
 from nexdyn.view import stills
-from nexdyn.view.caps import FINE, MOST, cap, filled
-from nexdyn.view.motion import Motion
+from nexdyn.view.caps import FINE, MOST, area, cap, covers, filled
+from nexdyn.view.motion import Frame, Motion
+from nexdyn.view.picking import Hit, Picker
 from nexdyn.view.raster import linear, srgb
-from nexdyn.view.section import Section, cut
+from nexdyn.view.section import Section, cut, section_of
 from nexdyn.view.stage import Look
 from nexdyn.view.stills import FACE, Shot, Studio
-from nexdyn.view.surfaces import Surface, box, capsule, cylinder, ring, sphere
+from nexdyn.view.surfaces import Color, Piece, Surface, box, capsule, cylinder, ring, sphere
 from nexdyn.view.viewer import Viewer
 
 NORMAL = np.array((0.0, 0.6, 0.8))
@@ -155,6 +156,92 @@ def test_pictures_cut_anew_what_has_moved(lifted: nx.Result, monkeypatch: pytest
         np.testing.assert_array_equal(Studio(Motion.of(lifted), shot).picture(t), seen)
 
 
+# --- what a line of sight meets of them ---------------------------------------------------------------------------------
+
+RED, CLEAR = (0.9, 0.1, 0.1, 1.0), (0.9, 0.1, 0.1, 0.5)
+FRONT = ("-y", 0.0)
+
+
+def picked(
+    pieces: list[tuple[str, Surface, Color]], origin: tuple[float, ...], direction: tuple[float, ...], section: Any
+) -> Hit | None:
+    """What a line of sight meets of surfaces, each of a body of its own about the origin."""
+    drawn = [Piece(name, name, surface, np.eye(3), np.zeros(3), color) for name, surface, color in pieces]
+    frame = Frame(np.zeros((len(drawn), 3)), np.tile((1.0, 0.0, 0.0, 0.0), (len(drawn), 1)), None)
+    picker = Picker(drawn, {name: k for k, (name, _, _) in enumerate(pieces)})
+    return picker.pick(frame, np.array(origin), np.array(direction), section_of(section))
+
+
+def upright(surface: Surface) -> Surface:
+    """With z along y."""
+    return Surface(surface.vertices[:, [1, 2, 0]], surface.faces)
+
+
+def test_a_line_of_sight_along_the_plane_meets_nothing_of_what_is_taken_away() -> None:
+    cube = [("cube", box((1.0, 1.0, 1.0)), RED)]
+    assert picked(cube, (-5.0, 0.0, 0.3), (1.0, 0.0, 0.0), ("z", 0.1)) is None
+    hit = picked(cube, (-5.0, 0.0, 0.05), (1.0, 0.0, 0.0), ("z", 0.1))
+    assert hit is not None
+    np.testing.assert_allclose(hit.p_W, (-0.5, 0.0, 0.05))
+    assert picked(cube, (-5.0, 0.0, 5.0), (1.0, 0.0, 1.0), ("z", 0.1)) is None  # it goes away from what is left
+    hit = picked(cube, (0.2, 0.1, 5.0), (0.0, 0.0, -1.0), ("z", 0.1))
+    assert hit is not None
+    np.testing.assert_allclose(hit.p_W, (0.2, 0.1, 0.1))
+
+
+def test_of_the_faces_of_a_section_the_one_is_met_that_is_drawn_before_the_others() -> None:
+    """The smallest, also where it is of what reaches farther; of what is closed and not seen through."""
+    block, rod = box((1.0, 1.0, 1.0)), upright(cylinder(0.1, 2.4))
+    gap = Surface(rod.vertices, rod.faces[1:])
+    in_rod, beside = (0.05, -5.0, 0.02), (0.3, -5.0, 0.02)
+    ahead = (0.0, 1.0, 0.0)
+    for pieces, expected in (
+        ([("block", block, RED), ("rod", rod, RED)], "rod"),
+        ([("rod", rod, RED), ("block", block, RED)], "rod"),
+        ([("block", block, RED), ("rod", rod, CLEAR)], "block"),
+        ([("block", block, RED), ("rod", rod, RED), ("other rod", rod, CLEAR)], "block"),  # they are drawn together
+    ):
+        hit = picked(pieces, in_rod, ahead, FRONT)
+        assert hit is not None and hit.body == expected
+        np.testing.assert_allclose(hit.p_W, (0.05, 0.0, 0.02))
+        hit = picked(pieces, beside, ahead, FRONT)
+        assert hit is not None and hit.body == "block"
+    assert cap(gap.vertices.astype(float), gap.faces, np.array((0.0, -1.0, 0.0)), 0.0) is None
+    hit = picked([("block", block, RED), ("rod", gap, RED)], in_rod, ahead, FRONT)
+    assert hit is not None and hit.body == "block"
+    hit = picked([("rod", rod, CLEAR)], in_rod, ahead, FRONT)  # it has no face: what is behind it is met
+    assert hit is not None
+    assert hit.p_W[1] == pytest.approx(1.2)
+
+
+def test_the_face_that_is_met_is_of_where_its_body_is_now() -> None:
+    block = Piece("block", "block", box((1.0, 1.0, 1.0)), np.eye(3), np.zeros(3), RED)
+    picker, section = Picker([block], {"block": 0}), section_of(FRONT)
+    turned = np.array((np.cos(np.pi / 8), 0.0, np.sin(np.pi / 8), 0.0))  # a corner goes up, to 0.707
+    for shift, q, up, met in (
+        (0.0, (1.0, 0.0, 0.0, 0.0), 0.6, False), (0.0, turned, 0.6, True), (2.0, turned, 0.6, False), (0.0, turned, 0.6, True),
+    ):  # fmt: skip
+        frame = Frame(np.array([(shift, 0.0, 0.0)]), np.array([q]), None)
+        for _ in range(2):
+            hit = picker.pick(frame, np.array((0.0, -5.0, up)), np.array((0.0, 1.0, 0.0)), section)
+            assert (hit is not None) == met
+            if hit is not None:
+                np.testing.assert_allclose(hit.p_W, (0.0, 0.0, up), atol=1e-12)
+
+
+def test_a_long_outline_is_filled_as_a_short_one() -> None:
+    """A square with a round hole: as many slabs as corners, of which each has a few ways."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 2900, endpoint=False)
+    inner = np.stack([np.cos(angles), -np.sin(angles)], axis=1)
+    outer = 2.0 * np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+    ways = np.concatenate([np.stack([x, np.roll(x, -1, axis=0)], axis=1) for x in (outer, inner)])
+    triangles = filled(ways)
+    assert triangles is not None
+    assert area(triangles) == pytest.approx(16.0 - np.pi, rel=1e-5)
+    assert covers(triangles, np.array((1.5, 0.3))) and not covers(triangles, np.array((0.5, 0.3)))
+    assert not covers(triangles, np.array((2.5, 0.3)))
+
+
 # --- on the page ------------------------------------------------------------------------------------------------------
 
 BLOCK, BALL, PIN = (0.2, 0.3, 0.9), (0.9, 0.1, 0.1), (0.1, 0.8, 0.2)
@@ -262,6 +349,45 @@ def test_recordings_and_pictures_fill_what_a_section_cuts(browser: Any, lifted: 
         f = 160 / np.tan(studio.shot.field / 2)
         at = round(160 + f * 0.25 / (4.0 + section[1]))
         np.testing.assert_allclose(studio.picture(0.0)[160, at], srgb(FACE * linear(np.array(color))), atol=2)
+
+
+@needs_chromium
+@pytest.mark.timeout(900)
+def test_the_face_that_is_seen_is_the_one_that_is_clicked(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+    """On the page, in a recording, in a picture: a rod through a block, which it is longer than and thinner."""
+    system = nx.System("pierced", gravity=(0, 0, 0))
+    inertia: Any = {"mass": 1.0, "inertia": (1, 1, 1), "position": (0, 0, 0.6)}
+    system.add_body("rod", shapes=[nx.Box((0.3, 2.4, 0.3), color=PIN)], **inertia)
+    system.add_body("block", shapes=[nx.Box((1, 1, 1), color=BLOCK)], **inertia)
+    result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
+    inside, beside = (0.05, 0.0, 0.6), (0.3, 0.0, 0.6)
+    with on_a_free_port(result) as viewer:
+        viewer.pause()
+        viewer.look(Look(PLAIN, section=FRONT))
+        with opened(browser, viewer.address) as tab:
+            tab.comes_true(lambda: viewer.watched)
+            tab.page.keyboard.press("1")
+            tab.settled(viewer.server)
+            assert looks(tab, inside, PIN) and looks(tab, beside, BLOCK)
+            for p, name in ((inside, "rod"), (beside, "block")):
+                tab.page.mouse.click(*on_page(tab, np.array([p]))[0])
+                tab.comes_true(lambda name=name: viewer.selected == f"body:{name}")
+            assert tab.faults == []
+    path = tmp_path / "pierced.html"
+    nx.record(result, path, layers=PLAIN, section=FRONT)
+    with opened(browser, path.as_uri(), offline=True) as tab:
+        tab.until("document.querySelector('#root #nexdyn-slider')")
+        tab.page.keyboard.press("Space")
+        tab.page.keyboard.press("1")
+        tab.page.keyboard.press("r")
+        tab.settled()
+        assert looks(tab, inside, PIN) and looks(tab, beside, BLOCK)
+        for p, name in ((inside, "rod"), (beside, "block")):
+            tab.page.mouse.click(*on_page(tab, np.array([p]))[0])
+            tab.comes_true(lambda name=name: tab.page.locator(".nexdyn-card caption").all_inner_texts() == [name])
+        assert tab.faults == []
+    studio = Studio(Motion.of(result), Shot((320, 320), eye=(0, -4, 0.6), target=(0, 0, 0.6), section=FRONT))
+    np.testing.assert_allclose(studio.picture(0.0)[160, 160], srgb(FACE * linear(np.array(PIN))), atol=2)
 
 
 @needs_chromium

@@ -65,11 +65,29 @@ def filled(ways: np.ndarray) -> np.ndarray | None:
     return np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, e], axis=1)])
 
 
-def cap(position: np.ndarray, faces: np.ndarray, normal: np.ndarray, d: float) -> np.ndarray | None:
-    """Triangles (m, 3, 3) [m] of the face where a plane cuts a closed surface; None where there is none."""
-    ways = outline(position, faces, normal, d)
+def axes(normal: np.ndarray) -> np.ndarray:
+    """Two unit vectors (2, 3) that span the plane across a unit vector."""
     u = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
     u /= np.linalg.norm(u)
-    plane = np.stack([u, np.cross(normal, u)])
-    flat = filled(ways @ plane.T)
+    return np.stack([u, np.cross(normal, u)])
+
+
+def cap(position: np.ndarray, faces: np.ndarray, normal: np.ndarray, d: float) -> np.ndarray | None:
+    """Triangles (m, 3, 3) [m] of the face where a plane cuts a closed surface; None where there is none."""
+    plane = axes(normal)
+    flat = filled(outline(position, faces, normal, d) @ plane.T)
     return None if flat is None else flat @ plane + d * normal
+
+
+def area(triangles: np.ndarray) -> float:
+    """Area [m²] of triangles (m, 3, 2) [m] in their plane: of several faces a smaller one is drawn before a larger one."""
+    e, g = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    return 0.5 * float(np.abs(e[:, 0] * g[:, 1] - e[:, 1] * g[:, 0]).sum())
+
+
+def covers(triangles: np.ndarray, x: np.ndarray) -> bool:
+    """Whether a point (2,) lies in one of some triangles (m, 3, 2)."""
+    to = triangles - x
+    turn = np.roll(to, -1, axis=1)
+    side = to[..., 0] * turn[..., 1] - to[..., 1] * turn[..., 0]
+    return bool(((side >= 0.0).all(axis=1) | (side <= 0.0).all(axis=1)).any())

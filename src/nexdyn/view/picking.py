@@ -3,7 +3,7 @@
     a + u (b − a) + v (c − a) = o + s d,   0 ≤ u, v,  u + v ≤ 1        in the frame of each surface
 
 Surfaces whose ball the line misses are left out. Where the line comes through the plane of a section it meets the faces that this leaves
-(caps.py): of a surface that it leaves more often beyond the plane than it enters it. Of several the smallest lies before the others.
+(caps.py), as they are drawn: of closed surfaces that are not seen through. Of several the smallest lies before the others.
 
 Source: Möller and Trumbore, J. Graphics Tools 2 (1997), 21.
 """
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.caps import area, axes, covers, filled, outline
 from nexdyn.view.motion import Frame
 from nexdyn.view.section import Section
 from nexdyn.view.surfaces import Piece
@@ -27,6 +28,15 @@ class Hit(NamedTuple):
     p_B: np.ndarray
     p_W: np.ndarray
     distance: float
+
+
+class Face(NamedTuple):
+    """The face that the plane n·x = d leaves, in the axes of a surface: triangles (m, 3, 2) [m], none where it is not drawn; their area."""
+
+    n: np.ndarray
+    d: float
+    triangles: np.ndarray
+    area: float
 
 
 class Picker:
@@ -45,6 +55,10 @@ class Picker:
                 for p, m in zip(self._pieces, middles, strict=True)
             ]
         )
+        # what shares a surface is drawn together (stage.py), and has no face where one of it is seen through
+        clear = {id(piece.surface) for piece in drawn if piece.color[3] < 1.0}
+        self._opaque = np.array([id(piece.surface) not in clear for piece in self._pieces], dtype=bool)
+        self._faces: dict[int, Face] = {}
 
     def pick(
         self, f: Frame, origin: np.ndarray, direction: np.ndarray, section: Section | None = None, caps: bool = True
@@ -55,34 +69,59 @@ class Picker:
         if not self._pieces or not length > 0.0 or not np.isfinite([*origin, *direction]).all():
             return None
         d = direction / length
-        part = (0.0, np.inf) if section is None else section.sight(origin, d)
+        least, most = (0.0, np.inf) if section is None else section.sight(origin, d)
+        if most <= least:
+            return None
         R, p = rotation_matrix(f.quaternion[self._rows].astype(float)), f.position[self._rows].astype(float)
         to = p + np.einsum("nij,nj->ni", R, self._middle) - origin
         along = to @ d
         near = (((to**2).sum(axis=1) - along**2) <= self._radius**2) & (along > -self._radius)
-        found: Hit | None = None
-        smallest = np.inf  # radius of what the plane has cut where the line comes through it
+        if caps and section is not None and least > 0.0:  # it comes through the plane
+            cut = near & self._opaque & (np.abs(along - least) <= self._radius)
+            k = self._face_at(origin + least * d, np.flatnonzero(cut), R, p, section)
+            if k is not None:
+                return self._hit(k, origin + least * d, least, R, p)
+        found, nearest = None, np.inf
         for k in np.flatnonzero(near)[np.argsort((along - self._radius)[near])]:
-            if found is not None and along[k] - self._radius[k] > max(found.distance, part[0]):
+            if along[k] - self._radius[k] > nearest:
                 break
             piece = self._pieces[k]
             R_WS = R[k] @ piece.R_BS
             o = R_WS.T @ (origin - p[k] - R[k] @ piece.p_BS)
-            s, inside = _first(piece, o, R_WS.T @ d, *part)
-            if caps and inside and part[0] > 0.0:
-                if self._radius[k] >= smallest:
-                    continue
-                s, smallest = part[0], self._radius[k]
-            elif smallest < np.inf:
-                continue
-            if s < (np.inf if found is None else found.distance) or s == part[0]:
-                p_W = origin + s * d
-                found = Hit(piece.body, R[k].T @ (p_W - p[k]), p_W, s)
+            s = _first(piece, o, R_WS.T @ d, least, most)
+            if s < nearest:
+                found, nearest = int(k), s
+        return None if found is None else self._hit(found, origin + nearest * d, nearest, R, p)
+
+    def _hit(self, k: int, p_W: np.ndarray, distance: float, R: np.ndarray, p: np.ndarray) -> Hit:
+        return Hit(self._pieces[k].body, R[k].T @ (p_W - p[k]), p_W, distance)
+
+    def _face_at(
+        self, x: np.ndarray, among: np.ndarray, R: np.ndarray, p: np.ndarray, section: Section
+    ) -> int | None:  # fmt: skip
+        """Of which of some pieces the face is that is drawn at a point (3,) [m] of a section's plane: the smallest; None where none is."""
+        found, smallest = None, np.inf
+        for k in among:
+            piece = self._pieces[k]
+            R_WS, p_WS = R[k] @ piece.R_BS, p[k] + R[k] @ piece.p_BS
+            face = self._face(int(k), R_WS.T @ section.normal, section.d - float(section.normal @ p_WS))
+            if face.area <= smallest and covers(face.triangles, axes(face.n) @ (R_WS.T @ (x - p_WS))):
+                found, smallest = int(k), face.area
         return found
 
+    def _face(self, k: int, n: np.ndarray, d: float) -> Face:
+        """The face of a piece, found anew where the plane lies otherwise in it than at the last time."""
+        known = self._faces.get(k)
+        if known is None or known.d != d or not np.array_equal(known.n, n):
+            surface = self._pieces[k].surface
+            flat = filled(outline(surface.vertices.astype(float), surface.faces, n, d) @ axes(n).T)
+            triangles = np.zeros((0, 3, 2)) if flat is None else flat
+            known = self._faces[k] = Face(n, d, triangles, area(triangles))
+        return known
 
-def _first(piece: Piece, o: np.ndarray, d: np.ndarray, least: float, most: float) -> tuple[float, bool]:
-    """The least s of a hit between two limits, infinity where there is none; and whether the line is inside at the lower one."""
+
+def _first(piece: Piece, o: np.ndarray, d: np.ndarray, least: float, most: float) -> float:
+    """The least s of a hit between two limits, infinity where there is none."""
     a, b, c = (piece.surface.vertices[piece.surface.faces[:, k]].astype(float) for k in range(3))
     e, g = b - a, c - a
     h = np.cross(d, g)
@@ -93,4 +132,4 @@ def _first(piece: Piece, o: np.ndarray, d: np.ndarray, least: float, most: float
         w = np.cross(r, e)
         v, s = (w @ d) / det, np.einsum("ni,ni->n", g, w) / det
         hit = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (s > least) & (s <= most)
-    return float(s[hit].min(initial=np.inf)), bool(np.sign(det[hit]).sum() < 0.0)
+    return float(s[hit].min(initial=np.inf))

@@ -116,35 +116,44 @@ const group = label => `<tr><th colspan="3" scope="rowgroup">${text(label)}</th>
 // --- what is asked ------------------------------------------------------------------------------------------------------
 const surfaces = () => { const all = window.__viserSceneTree.getState(); return node => all[node]?.message?.props ?? {}; };
 const seen = layer => data.layers[layer]?.[2];
+const crossing = (a, u, v, from, along) => {  // where a line meets a triangle, how far along it; NaN where it does not
+  const e = plus(u, a, -1), g = plus(v, a, -1), h = cross(along, g), det = dot(e, h), r = plus(from, a, -1), c = cross(r, e);
+  const x = dot(r, h) / det, y = dot(c, along) / det;
+  return x >= 0 && y >= 0 && x + y <= 1 ? dot(g, c) / det : NaN;
+};
+const covers = ({ found }, from, along) => {  // a face where a line comes through the plane of the section
+  for (let k = 0; k < found.length; k += 9) {
+    if (Number.isFinite(crossing(...[0, 3, 6].map(m => found.slice(k + m, k + m + 3)), from, along))) return true;
+  }
+  return false;
+};
 const pick = (given, t) => {  // picking.py; the nearest triangle that the line of sight meets
   const ray = given.ray.split(",").map(Number), o = ray.slice(0, 3), length = norm(ray.slice(3)), d = ray.slice(3).map(x => x / length);
   if (!seen("shapes") || !(length > 0)) return null;
-  let [least, most] = [0, Infinity], found = null, smallest = Infinity;  // radius of what the plane has cut where the line comes through it
-  const surface = surfaces();
+  let [least, most] = [0, Infinity], found = null, smallest = Infinity;  // area of the face where the line comes through the plane
+  const surface = surfaces(), count = {};
   if (state.section) {
     const [normal, level] = plane(), above = dot(normal, o) - level, rate = dot(normal, d);
     if (rate > 0) most = Math.max(0, -above / rate); else if (rate < 0) least = Math.max(0, -above / rate); else if (above > 0) most = 0;
   }
   for (const [node, body, q, p] of data.pieces) {
-    const { vertices, faces } = surface(node), b = pose(body, t);
+    const { vertices, faces } = surface(node), b = pose(body, t), i = count[node] ?? 0;  // which one of what shares a surface
+    count[node] = i + 1;
     if (!vertices) continue;
     const inPiece = v => turned(back(q), turned(back(b.q), v)), middle = plus(b.p, turned(b.q, p));
     const from = inPiece(plus(o, middle, -1)), along = inPiece(d), radius = reach(node, vertices);
     const closest = -dot(from, along);
     if (closest < -radius || dot(from, from) - closest * closest > radius * radius) continue;
-    let inside = 0, nearest = Infinity;
-    for (let k = 0; k < faces.length; k += 3) {
-      const [a, u, v] = [0, 1, 2].map(m => vertices.subarray(3 * faces[k + m], 3 * faces[k + m] + 3)).map(x => [...x]);
-      const e = plus(u, a, -1), g = plus(v, a, -1), h = cross(along, g), det = dot(e, h), r = plus(from, a, -1), c = cross(r, e);
-      const x = dot(r, h) / det, y = dot(c, along) / det, s = dot(g, c) / det;
-      if (x >= 0 && y >= 0 && x + y <= 1 && s > least && s <= most) {
-        inside -= Math.sign(det);
-        nearest = Math.min(nearest, s);
-      }
+    const face = least > 0 ? window.__nexdynFace?.(node, i) : null;  // scene.js draws it
+    if (face && face.area <= smallest && covers(face, from, along)) {
+      smallest = face.area;
+      found = { body, s: least };
     }
-    if (least > 0 && inside > 0 && state.opacity === 1) {  // a face that the section leaves
-      if (radius < smallest) { smallest = radius; found = { body, s: least }; }
-    } else if (smallest === Infinity && nearest < (found?.s ?? Infinity)) found = { body, s: nearest };
+    if (smallest < Infinity) continue;
+    for (let k = 0; k < faces.length; k += 3) {
+      const s = crossing(...[0, 1, 2].map(m => [...vertices.subarray(3 * faces[k + m], 3 * faces[k + m] + 3)]), from, along);
+      if (s > least && s <= most && s < (found?.s ?? Infinity)) found = { body, s };
+    }
   }
   if (!found) return null;
   const b = pose(found.body, t);

@@ -202,6 +202,8 @@
     cached.set(key, now);
     return now;
   };
+  // of recordings: the face that is drawn of an instance of a node, in its own axes; null where there is none
+  window.__nexdynFace = (name, i) => { const known = cached.get(`${name} ${i}`); return known?.found?.length ? known : null; };
   const unturned = (q, a) => {  // R(q)ᵀ a, q = (w, x, y, z)
     const u = [-q[1], -q[2], -q[3]], c = cross(u, a), e = cross(u, c);
     return a.map((x, k) => x + 2 * (q[0] * c[k] + e[k]));

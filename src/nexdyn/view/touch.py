@@ -58,6 +58,8 @@ NODE = "/live"
 
 HOLD = "/hold"
 """A node of one page that is not seen: its x is the number of the hand that the page's keys move, 0 for none."""
+_NUMBERS = itertools.count(1)
+"""Of drags: a page outlives the system that runs on it, and takes a smaller number for a drag that has ended."""
 
 
 class Drag(NamedTuple):
@@ -81,7 +83,7 @@ class Touch:
         self._once: list[Callable[[], object]] = []
         self._drag: Drag | None = None
         self._now: Handling | None = None
-        self._numbers, self._heard = itertools.count(1), 0.0
+        self._heard = 0.0
         self._told, self.said = -np.inf, ""
         self._energies: list[tuple[float, list[float]]] = []
         self._news = False
@@ -165,7 +167,7 @@ class Touch:
         """Hold what a line of sight has met; returns the number that `pull` and `release` need."""
         with self._lock:
             self.session.grab(hit.body, hit.p_B, strength=self.strength)
-            self._drag = Drag(next(self._numbers), hit.p_W, sight / np.linalg.norm(sight))
+            self._drag = Drag(next(_NUMBERS), hit.p_W, sight / np.linalg.norm(sight))
             self._heard = time.monotonic()
             return self._drag.number
 
@@ -200,7 +202,7 @@ class Touch:
             self.session.grab(body, p_B, strength=self.strength)
             hand = self.session.hand
             assert hand is not None
-            self._drag = Drag(next(self._numbers), hand.point, None)
+            self._drag = Drag(next(_NUMBERS), hand.point, None)
             self._heard = time.monotonic()
             number = self._drag.number
         with told(client):
