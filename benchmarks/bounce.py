@@ -1,7 +1,7 @@
 """Balls that bounce on a floor without friction or loss, compared with Exudyn and Drake: time at equal error.
 
-n balls of 1 kg and 5 cm fall from heights between 0.1 and 0.4 m on a half-space, where a force k δ pushes them up, k = 1e5 N/m. All engines
-look for contact between the balls, too. Of a ball that falls from the height h,
+n balls of 1 kg and 5 cm fall from heights between 0.1 and 0.4 m on a half-space, where a force k δ pushes them up, k = 1e5 N/m. All
+engines look for contact between the balls, too. Of a ball that falls from the height h,
 
     v = √(2 g h),   ω = √(k/m),   in contact   δ = (v/ω) sin ωτ + (g/ω²)(1 − cos ωτ),   until δ = 0 again, with −v
 

@@ -60,7 +60,7 @@ def run(effort: Effort) -> Report:
 
 def piles(report: Report, effort: Effort) -> None:
     """Separate piles of four boxes: what one costs a step, alone and among many. A step is
-    timed by the difference between a run and one three times as long; set-up, and what a run costs besides its steps, are given in a note."""
+    timed by the difference between a run and one three times as long; notes give set-up, and what a run costs besides its steps."""
     counts, repeats = ((1, 2), 1) if effort.smoke else ((1, 10, 100), 3)
     method, steps = METHODS["semi-implicit 0.1 ms"]
     each, besides, ready = {}, {}, {}
