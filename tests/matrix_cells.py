@@ -35,6 +35,7 @@ NAMED = {
     "event": "watch",
     "marker": "tip",
     "contact": "acting",
+    "gravity": "falling",
 }
 """What an element is called in its system."""
 SILENT, REFUSED, HOLDS, STOPS, UNSEEN = "silent or wrong", "refused", "holds", "stops", "does not change"

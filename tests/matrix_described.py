@@ -9,7 +9,18 @@ from typing import Any
 
 import numba
 import numpy as np
-from matrix_skeleton import GRAVITY, HAND_BODY, NAMES, PIVOT, Element, Together, closed, hung, skeleton
+from matrix_skeleton import (
+    GRAVITY,
+    HAND_BODY,
+    NAMES,
+    PIVOT,
+    Element,
+    Together,
+    closed,
+    closed_by_end,
+    hung,
+    skeleton,
+)
 
 import nexdyn as nx
 from nexdyn.model.measure import MEASURES
@@ -28,11 +39,11 @@ def whole(carrier: str, given: dict[str, Any]) -> nx.System:
 
 def carried(carrier: str, given: dict[str, Any]) -> nx.System:
     """A body without mass between the arm and the hand."""
-    system = skeleton("rod")
+    system = skeleton("ring" if carrier == "ring" else "rod")
     system.add_body("carried", **given)
     system.add_joint(nx.Revolute("tested", "arm", "carried", at=PIVOT, axis=(0.2, 0.3, 1.0), damping=0.1))
     system.add_joint(nx.Revolute("last", "carried", "hand", at=PIVOT, axis=(1.0, 0.2, 0.1), damping=0.1))
-    return system
+    return closed(system, carrier)
 
 
 def thin(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -71,6 +82,24 @@ def crossing(t: float, q: np.ndarray, v: np.ndarray) -> float:
     return q[1] + 0.4 * t - 0.006
 
 
+@numba.njit
+def hollow(t: float, x: np.ndarray, out: np.ndarray) -> None:
+    for i in range(3):
+        out[i] = -2.0 * x[i] + 0.3 * t
+
+
+@numba.njit
+def hill(t: float, x: np.ndarray, out: np.ndarray) -> None:
+    out[0], out[1], out[2] = 3.0 * x[0], 1.0 - x[2], 2.0 * x[1]
+
+
+def attracted(carrier: str, given: dict[str, Any]) -> nx.System:
+    """Gravity on all bodies at once."""
+    system = hung(skeleton(carrier), damping=0.1)
+    system.add_gravity(nx.Gravity("falling", given.pop("bodies", "*"), **given))
+    return closed(system, carrier)
+
+
 def kick(state: Any) -> None:
     state.velocity = {**state.velocity, "tested": state.velocity["tested"] + 0.3}
 
@@ -83,7 +112,7 @@ def event(carrier: str, given: dict[str, Any]) -> nx.System:
     system.add_measure(nx.PointPosition("place", "hand"))
     system.add_event(nx.Event("idle", time=0.001, off="helper"))
     system.add_event(nx.Event("watch", **given))
-    return system
+    return closed_by_end(system, carrier)
 
 
 # --- elements -------------------------------------------------------------------------------------------------------
@@ -100,13 +129,12 @@ def measure(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element
         system.add_measure(cls("told", others.pop("a"), others.pop("b"), **others))
         return closed(system, carrier)
 
-    return Element(f"measure {kind}", cls, base, changes, make, {"name": NAMES}, ("open",))
+    return Element(f"measure {kind}", cls, base, changes, make, {"name": NAMES})
 
 
 def inertia(name: str, base: dict[str, Any], changes: dict[str, Any], make: Any = body) -> Element:
     """Another form of the inertia of a body."""
-    carriers = ("open",) if make is carried else ("open", "rod")
-    return Element(f"body {name}", nx.Body, base, changes, make, {}, carriers, part_of="body")
+    return Element(f"body {name}", nx.Body, base, changes, make, part_of="body")
 
 
 def shaped(name: str, shape: nx.Sphere | nx.Cylinder | nx.Capsule, other: Any) -> Element:
@@ -135,7 +163,6 @@ DESCRIBED = (
                 ("collision", "no_collision"), "says what distances and overlaps are computed of; bodies do not touch"
             ),
         },
-        ("open", "rod", "ring"),
     ),
     inertia("of principal moments", {**HAND_BODY, "inertia": (0.03, 0.025, 0.02)}, {"inertia": (0.1, 0.08, 0.11)}),
     inertia(
@@ -215,9 +242,28 @@ DESCRIBED = (
             "freedom": "counts the freedoms of a joint; test_events.py has joints of several",
             "tolerance": "says how exact the time is, not what happens",
         },
-        ("open",),
+    ),
+    Element("system", nx.System, {"gravity": GRAVITY}, {"gravity": (3.0, 0.5, 1.0)}, whole),
+    Element(
+        "gravity of a point",
+        nx.Gravity,
+        {"mu": 1.0, "centre": "ground", "at": (0.4, -0.5, 0.9)},
+        {
+            "mu": 3.0,
+            "centre": "arm",
+            "at": (-0.2, 0.3, 0.9),
+            "anchor": Together(at=None, anchor=(0.4, -0.4, 0.8)),
+            "bodies": "h*",
+        },
+        attracted,
+        {"name": NAMES, "function": "is the element 'gravity by place'"},
     ),
     Element(
-        "system", nx.System, {"gravity": GRAVITY}, {"gravity": (3.0, 0.5, 1.0)}, whole, {}, ("open", "rod", "ring")
+        "gravity by place",
+        nx.Gravity,
+        {"function": hollow},
+        {"function": hill},
+        attracted,
+        part_of="gravity of a point",
     ),
 )

@@ -15,8 +15,19 @@ from typing import Any
 import numba
 import numpy as np
 from matrix_contacts import CONTACTS, pressing
-from matrix_described import DESCRIBED
-from matrix_skeleton import IN_BODIES, NAMES, PIVOT, PLACES, Element, Together, closed, hung, skeleton
+from matrix_described import DESCRIBED, hill, hollow
+from matrix_skeleton import (
+    IN_BODIES,
+    NAMES,
+    PIVOT,
+    PLACES,
+    Element,
+    Together,
+    closed,
+    closed_by_end,
+    hung,
+    skeleton,
+)
 
 import nexdyn as nx
 from nexdyn.forces import FORCES
@@ -57,17 +68,6 @@ def push(t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
     for i in range(3):
         out[3 + i] = -1.1 * (B[i] - A[i])
         out[i] = 0.1
-
-
-@numba.njit
-def hollow(t: float, x: np.ndarray, out: np.ndarray) -> None:
-    for i in range(3):
-        out[i] = -2.0 * x[i] + 0.3 * t
-
-
-@numba.njit
-def hill(t: float, x: np.ndarray, out: np.ndarray) -> None:
-    out[0], out[1], out[2] = 3.0 * x[0], 1.0 - x[2], 2.0 * x[1]
 
 
 @numba.njit
@@ -185,10 +185,9 @@ def joint(kind: str) -> Element:
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
         system = skeleton(carrier)
         system.add_joint(cls("tested", "arm", "hand", **given))
-        return closed(system, carrier)
+        return closed(system, carrier) if cls.nv else closed_by_end(system, carrier)
 
-    carriers = ("open", "rod", "ring") if cls.nv else ("open",)
-    return Element(f"joint {kind}", cls, base, changes, make, apart, carriers)
+    return Element(f"joint {kind}", cls, base, changes, make, apart)
 
 
 def _bodies(**change: Any) -> dict[str, Any]:
@@ -207,10 +206,10 @@ def held(
         system = skeleton(carrier)
         system.add_joint(JOINTS[carrier_joint]("loose", "ground" if carrier_joint == "free" else "arm", "hand"))
         system.add_joint(cls("tested", "ground" if carrier_joint != "free" else "arm", "hand", **given))
-        return system
+        return closed(system, carrier)
 
     unused = {x: "has no meaning for this constraint" for x in (*PLACES, *IN_BODIES) if x not in {**base, **changes}}
-    return Element(f"joint {kind}", cls, base, changes, make, {**APART_JOINT, **none, **unused, **apart}, ("open",))
+    return Element(f"joint {kind}", cls, base, changes, make, {**APART_JOINT, **none, **unused, **apart})
 
 
 TWO_SIDES = {
@@ -269,7 +268,6 @@ def in_a_universal_joint(kind: str, base: dict[str, Any]) -> Element:
         {**base, "freedom": 0},
         {"freedom": 1},
         make,
-        carriers=("open",),
         part_of=f"force {kind}",
     )
 
@@ -723,19 +721,18 @@ def coupling(kind: str, base: dict[str, Any], changes: dict[str, Any], second: s
     cls: Any = COUPLINGS[kind]
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
-        system = skeleton("ring" if carrier == "ring" else "rod")  # without a v0 of the shoulder
+        system = skeleton("rod")  # without a v0 of the shoulder
         place = {"at": PIVOT, "axis": (0.2, 0.3, 1.0)}
         system.add_joint(JOINTS[second]("tested", "arm", "hand", **place, damping=0.1))
         system.add_coupling(cls("coupled", **given))
-        return system
+        return closed_by_end(system, carrier)
 
     apart = {"name": NAMES, "priority": APART_JOINT["priority"], **apart}
-    return Element(f"coupling {kind}", cls, base, changes, make, apart, ("open",))
+    return Element(f"coupling {kind}", cls, base, changes, make, apart)
 
 
 def mimic(carrier: str, given: dict[str, Any]) -> nx.System:
-    system = skeleton("rod")
-    return hung(system, mimic=nx.Mimic("shoulder", **given))
+    return closed_by_end(hung(skeleton("rod"), mimic=nx.Mimic("shoulder", **given)), carrier)
 
 
 def driver(kind: str, base: dict[str, Any], changes: dict[str, Any], apart: dict[str, str] | None = None) -> Element:
@@ -746,7 +743,7 @@ def driver(kind: str, base: dict[str, Any], changes: dict[str, Any], apart: dict
         system.add_joint(nx.Universal("tested", "arm", "hand", at=PIVOT, axis=(0.2, 0.3, 1.0), damping=0.1))
         system.add_marker("tip", "hand", position=(0.2, 0.1, 0.0))
         system.add_driver(cls("drive", **given))
-        return system
+        return closed_by_end(system, carrier)
 
     return Element(
         f"driver {kind}",
@@ -755,7 +752,6 @@ def driver(kind: str, base: dict[str, Any], changes: dict[str, Any], apart: dict
         changes,
         make,
         {"name": NAMES, "priority": APART_JOINT["priority"], **(apart or {})},
-        ("open",),
     )
 
 
@@ -765,7 +761,7 @@ def driven_ball(carrier: str, given: dict[str, Any]) -> nx.System:
     system.add_joint(nx.Spherical("tested", "arm", "hand", at=PIVOT, damping=0.1))
     system.add_marker("tip", "hand", position=(0.2, 0.1, 0.0), orientation=(0.6, 0.0, 0.8, 0.0))
     system.add_driver(nx.OrientationDriver("drive", **given))
-    return system
+    return closed_by_end(system, carrier)
 
 
 FREE = {
@@ -948,7 +944,6 @@ OTHER_ELEMENTS = (
         {"multiplier": 0.8, "offset": 0.2},
         mimic,
         {"joint": NAMES},
-        ("open",),
     ),
     driver(
         "joint",
@@ -976,7 +971,6 @@ OTHER_ELEMENTS = (
             "quaternion": Together(angles=None, quaternion=(1.0, "=0.1+0.2*t", 0.1, "=0.2*t")),
         },
         driven_ball,
-        carriers=("open",),
         part_of="driver orientation",
     ),
     driver(

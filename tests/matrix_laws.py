@@ -39,6 +39,8 @@ FRAMES = {
     "third": ("hand", (0.1, -0.2, 0.2)),
     "fourth": ("arm", (0.1, 0.2, 0.1)),
     "fifth": ("arm", (0.0, -0.1, 0.3)),
+    "sixth": ("end", (0.2, 0.0, 0.1)),
+    "seventh": ("end", (-0.1, 0.2, 0.0)),
 }
 """Points that drivers lead: enough to hold the hand, and an arm that hangs in a ball."""
 LEAST = 1e-3
@@ -200,6 +202,8 @@ def led(probe: Probe) -> nx.System:
     def moved_by(drivers: list[Lead]) -> nx.System:
         system = probe.fresh()
         for frame, (body, place) in FRAMES.items():
+            if body not in system.bodies:
+                continue
             system.add_marker(frame, body, position=place)
             system.add_measure(nx.PointPosition(f"of {frame}", frame))
             system.add_measure(nx.PointVelocity(f"rate of {frame}", frame))
@@ -248,7 +252,7 @@ def candidates(system: nx.System) -> Iterator[Lead]:
             for m in range(joint.nv):
                 law = parabola(q[0, m], v[0, m], (v[1, m] - v[0, m]) / step)
                 yield lambda name=name, m=m, law=law: nx.Driver(f"lead {name} {m}", name, law, freedom=m)
-    for frame in FRAMES:
+    for frame in (frame for frame in FRAMES if frame in system.markers):
         p, v = at.measure(f"of {frame}").values, at.measure(f"rate of {frame}").values
         for i, axis in enumerate("xyz"):
             law = parabola(p[0, i], v[0, i], (v[1, i] - v[0, i]) / step)

@@ -4,7 +4,9 @@
 
     open    the skeleton, a tree
     rod     a massless rod holds the hand to the ground, too: a loop that a constraint closes
-    ring    the hand moves without turning and the arm hangs in a ball joint: a loop of joints, any of which may be cut
+    ring    the hand moves without turning and the arm hangs in a ball joint: a loop of joints, which may be cut
+
+Where little freedom would be left, the rod or the ring ends at a third body, `end`, which hangs on the hand by a ball joint.
 """
 
 from __future__ import annotations
@@ -67,13 +69,22 @@ def skeleton(
     return system
 
 
-def closed(system: nx.System, carrier: str) -> nx.System:
-    """The loop of a carrier."""
+def closed(system: nx.System, carrier: str, last: str = "hand") -> nx.System:
+    """The loop of a carrier, which ends at the body `last`."""
     if carrier == "rod":
-        system.add_joint(nx.Rod("closing", "ground", "hand", anchor_a=(0.5, -0.6, 0.7), anchor_b=(0.1, 0.0, 0.1)))
+        system.add_joint(nx.Rod("closing", "ground", last, anchor_a=(0.5, -0.6, 0.7), anchor_b=(0.1, 0.0, 0.1)))
     if carrier == "ring":
-        system.add_joint(nx.Cartesian("closing", "ground", "hand", at=(1.0, 0.2, 0.3)))
+        system.add_joint(nx.Cartesian("closing", "ground", last, at=(1.0, 0.2, 0.3)))
     return system
+
+
+def closed_by_end(system: nx.System, carrier: str) -> nx.System:
+    """The loop of a carrier over one more body, for what leaves the hand little freedom."""
+    if carrier == "open":
+        return system
+    system.add_body("end", mass=0.3, inertia=(0.01, 0.012, 0.009), position=(1.2, 0.3, 0.1))
+    system.add_joint(nx.Spherical("last", "hand", "end", at=(1.05, 0.25, 0.15)))
+    return closed(system, carrier, "end")
 
 
 def hung(system: nx.System, **options: Any) -> nx.System:
@@ -95,7 +106,7 @@ class Element:
     changes: dict[str, Any]
     make: Callable[[str, dict[str, Any]], nx.System]
     apart: dict[str, str] = field(default_factory=dict)
-    carriers: tuple[str, ...] = ("open", "rod")
+    carriers: tuple[str, ...] = ("open", "rod", "ring")
     part_of: str = ""
 
     def system(self, carrier: str, change: Mapping[str, Any] | None = None) -> nx.System:

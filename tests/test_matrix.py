@@ -8,6 +8,7 @@ adds a way in `matrix_ways.py`.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 import warnings
@@ -22,7 +23,7 @@ from matrix_ways import WAYS
 
 import nexdyn as nx
 from nexdyn.forces import FORCES
-from nexdyn.integrate.methods import METHODS
+from nexdyn.integrate.methods import LINEAR_SOLVERS, METHODS, STABILISATIONS
 from nexdyn.joints import JOINTS
 from nexdyn.model.coupling import COUPLINGS
 from nexdyn.model.driver import DRIVERS
@@ -32,8 +33,36 @@ pytestmark = pytest.mark.timeout(1200)
 
 TABLES = {"joint": JOINTS, "force": FORCES, "coupling": COUPLINGS, "driver": DRIVERS, "measure": MEASURES}
 HOLDERS = {kind: f"{kind}s" for kind in TABLES}
-ONE_NUMBER = ("parameter", "system")
-"""Elements of the one attribute that they have."""
+SYSTEM, PARAMETER = ("name",), ("name",)
+"""Arguments of a system and of a parameter that say what it is called."""
+CHOICES = {
+    ("simulate", "dynamics"): {"aba": "rk4", "crba": "rk4 crba", "cfa": "rk4 cfa"},
+    ("HHT", "solver"): {"blocks": "hht dt", "lu": "hht dt lu", "iterative": "hht dt iterative"},
+    ("Loops", "stabilise"): {"projection": "rk4", "baumgarte": "rk4 baumgarte"},
+    ("ImplicitEuler", "bdf2"): {False: "implicit-euler", True: "bdf2"},
+    **{(name, "dt"): {0.1: f"{way} dt", None: way} for name, way in {
+        "HHT": "hht", "Baumgarte": "baumgarte", "Projection": "projection", "Partitioning": "partitioning",
+    }.items()},
+    ("Loops", "cut"): {"tested": "rk4 cut tested", None: "rk4"},
+}  # fmt: skip
+"""Options of runs, methods and loops that choose another computation: each value is a way."""
+SIZES = {
+    **dict.fromkeys(
+        ("rtol", "atol", "dt_max", "dt_min"), "how exact a run is: test_orders.py and test_hht_tolerance.py"
+    ),
+    **dict.fromkeys(("alpha", "beta"), "how much is damped: test_hht.py, test_index1.py and test_loops_simulate.py"),
+    **dict.fromkeys(("mu", "updates"), "how a step's minimum is sought, not which: test_potential.py"),
+}
+"""Other options, with the reason why they have no ways."""
+OF_RUNS = {
+    **dict.fromkeys(("system", "t_end", "method"), "what is run, and how"),
+    **dict.fromkeys(("output_every", "output_times", "peaks", "progress", "store"), "what is recorded or told"),
+    **dict.fromkeys(("initial", "q0", "v0"), "where a run starts: ways of restarts, and cells of q0 and v0"),
+    **dict.fromkeys(("batch", "threads"), "ways of lanes"),
+    "on_gap": "whether what is told about a start refuses it: test_start_notices.py",
+    "error_estimate": "a second run beside it: test_error_estimate.py",
+}
+"""Options of `simulate` that choose no other computation, with the reason."""
 NO_ANALYSIS = {
     **dict.fromkeys(
         ("load", "open_result", "record", "save_scene", "save_still", "save_urdf", "save_video", "demos"),
@@ -70,6 +99,8 @@ def described(element: Element) -> object:
         return system.bodies["carried" if "carried" in system.bodies else "hand"]
     if kind == "mimic":
         return system.joints["tested"].mimic
+    if kind == "gravity":
+        return system.gravities[NAMED[kind]]
     return getattr(system, f"{kind}s")[NAMED[kind]]
 
 
@@ -77,6 +108,29 @@ def test_every_kind_of_the_package_is_an_element_of_the_matrix() -> None:
     for table, kinds in TABLES.items():
         missing = [kind for kind in kinds if f"{table} {kind}" not in ELEMENTS]
         assert not missing, f"{table}s without cells in tests/matrix_elements.py: {missing}"
+
+
+def test_whatever_a_system_takes_is_an_element_of_the_matrix() -> None:
+    """A new family of elements has an `add_…` of its own."""
+    families = {name.removeprefix("add_") for name in vars(nx.System) if name.startswith("add_")} | {"parameter"}
+    assert {"body", "joint", "gravity"} <= families
+    assert families | {"system", "mimic"} == {name.split()[0] for name in ELEMENTS}
+
+
+def test_every_option_of_runs_methods_and_loops_is_a_way_or_has_a_reason() -> None:
+    given = inspect.signature(nx.simulate).parameters
+    chosen = {option for owner, option in CHOICES if owner == "simulate"}
+    assert set(given) - chosen - {"loops"} == set(OF_RUNS) and all(OF_RUNS.values())
+    choices = re.fullmatch(r"Literal\[(.*)\]", str(given["dynamics"].annotation))
+    assert choices and set(re.findall(r"\w+", choices[1])) == set(CHOICES["simulate", "dynamics"])
+    assert set(LINEAR_SOLVERS) == set(CHOICES["HHT", "solver"]) and set(STABILISATIONS) == set(
+        CHOICES["Loops", "stabilise"]
+    )
+    for cls in (nx.Loops, *METHODS.values()):
+        for option in (field.name for field in dataclasses.fields(cls)):
+            always = (option == "dt" and cls.coordinates == "tree") or (cls, option) == (nx.ImplicitEuler, "dt")
+            assert always or (cls.__name__, option) in CHOICES or SIZES[option], f"{option} of {cls.__name__}"
+    assert {way for ways in CHOICES.values() for way in ways.values()} <= set(WAYS)
 
 
 def test_every_method_is_a_way_of_the_matrix() -> None:
@@ -109,9 +163,13 @@ def test_all_reactions_of_the_mechanisms_are_unique(carrier: str) -> None:
         assert not several, (element.name, several)
 
 
-@pytest.mark.parametrize("name", [name for name in ELEMENTS if name not in ONE_NUMBER])
+@pytest.mark.parametrize("name", ELEMENTS)
 def test_every_attribute_has_cells_or_a_reason_why_no_motion_depends_on_it(name: str) -> None:
     element = ELEMENTS[name]
+    if name in ("system", "parameter"):
+        apart = SYSTEM if name == "system" else PARAMETER
+        assert set(inspect.signature(element.cls).parameters) == set(element.changes) | set(apart)
+        return
     attributes = {attribute for attribute in vars(described(element)) if not attribute.startswith("_")}
     if element.part_of:
         assert not ELEMENTS[element.part_of].part_of and set(element.changes) <= attributes
