@@ -2,7 +2,7 @@
 
 The ledger holds the cells that do not hold: element, carrier, way, attributes, what became of them and why. All other cells hold. A cell
 that holds may not become a refusal: `matrix_refused.txt` says which are refused, and no program writes that. The ledger also holds how
-many cells of each element and way were run, so that a new one is not taken to hold.
+many cells of each element, way and carrier were run, so that a new one is not taken to hold.
 """
 
 from __future__ import annotations
@@ -49,45 +49,51 @@ def entries_of(found: Iterable[tuple[Cell, str, str]]) -> list[Entry]:
 
 
 class Ledger(NamedTuple):
-    """How many cells of each element and way were run, and the entries."""
+    """How many cells of each element, way and carrier were run, and the entries."""
 
-    ran: dict[str, dict[str, int]]
+    ran: dict[str, dict[str, dict[str, int]]]
     entries: list[Entry]
 
 
-def numbers() -> dict[str, dict[str, int]]:
-    """How many cells each element has under each way."""
-    found: dict[str, dict[str, int]] = {}
-    for element, _, _, way in cells():
-        of_element = found.setdefault(element, {})
-        of_element[way] = of_element.get(way, 0) + 1
+def numbers() -> dict[str, dict[str, dict[str, int]]]:
+    """How many cells each element has under each way, by carrier."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for element, carrier, _, way in cells():
+        of_way = found.setdefault(element, {}).setdefault(way, {})
+        of_way[carrier] = of_way.get(carrier, 0) + 1
     return found
 
 
-def missing() -> list[tuple[str, str]]:
-    """Elements and ways of which the ledger has not as many cells as there are."""
+def missing() -> list[tuple[str, str, str]]:
+    """Elements, ways and carriers of which the ledger has not as many cells as there are."""
     ran = read().ran
     return [
-        (element, way)
+        (element, way, carrier)
         for element, of_element in numbers().items()
-        for way, n in of_element.items()
-        if ran.get(element, {}).get(way) != n
+        for way, of_way in of_element.items()
+        for carrier, n in of_way.items()
+        if ran.get(element, {}).get(way, {}).get(carrier) != n
     ]
 
 
 def write(found: Iterable[tuple[Cell, str, str]]) -> None:
-    """The ledger and the page: elements and ways as found, all their cells together, and all others as they stand."""
+    """The ledger and the page: elements, ways and carriers as found, all their cells together, and all others as they stand."""
     told = {cell: (kind, why) for cell, kind, why in found}
-    anew = {(element, way) for element, _, _, way in told}
+    anew = {(element, way, carrier) for element, carrier, _, way in told}
     ledger = read()
     for entry in ledger.entries:
-        if (entry.element, entry.way) not in anew:
+        if (entry.element, entry.way, entry.carrier) not in anew:
             for attribute in entry.attributes:
                 told[entry.element, entry.carrier, attribute, entry.way] = (entry.kind, entry.why)
     known = list(cells())
+    before = ledger.ran
     ran = {
         element: {
-            way: n if (element, way) in anew else ledger.ran.get(element, {}).get(way, 0) for way, n in ways.items()
+            way: {
+                carrier: n if (element, way, carrier) in anew else before.get(element, {}).get(way, {}).get(carrier, 0)
+                for carrier, n in carriers.items()
+            }
+            for way, carriers in ways.items()
         }
         for element, ways in numbers().items()
     }

@@ -95,7 +95,7 @@ def assembled(system: nx.System) -> Observed:
         if not _looped(system)
         else {}
     )
-    report = nx.assemble(system, start=Start(q, v, near))
+    report = nx.assemble(system, initial=Start(q, v, near))
     return {FIRST + group: x for group, x in reported(report).items()}
 
 

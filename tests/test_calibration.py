@@ -36,7 +36,7 @@ def solution(t: np.ndarray, m: Any, c: Any, k: Any, x0: Any, v0: Any) -> Any:
 
 def test_sensitivities_of_an_oscillator_are_those_of_its_closed_form() -> None:
     found = nx.sensitivity(
-        oscillator(), 2.0, ["m", "c", "k", "slide.q0", "slide.v0"], initial=True, method=nx.RungeKutta4(1e-3)
+        oscillator(), 2.0, ["m", "c", "k", "slide.q0", "slide.v0"], initial_state=True, method=nx.RungeKutta4(1e-3)
     )
     x = found.of("joint_position.slide")
     t, p = x["time"].to_numpy(), np.array([2.0, 0.4, 9.0, 0.3, 0.1])
@@ -65,7 +65,7 @@ def test_sensitivities_to_the_initial_state_obey_the_variational_equation() -> N
 
     y = np.concatenate([q, v, np.eye(2 * n).ravel()])
     exact = solve_ivp(rate, (0.0, 0.5), y, method="DOP853", rtol=1e-12, atol=1e-12).y[2 * n :, -1].reshape(2 * n, 2 * n)
-    found = nx.sensitivity(system, 0.5, initial=True, method=nx.RungeKutta4(5e-4), q0=q, v0=v)
+    found = nx.sensitivity(system, 0.5, initial_state=True, method=nx.RungeKutta4(5e-4), q0=q, v0=v)
     for j, name in enumerate(found.result.observed.labels.dims["freedom"]):
         for row, quantity in ((j, "joint_position"), (n + j, "joint_velocity")):
             column = found.of(f"{quantity}.{name}")[-1].to_numpy()
@@ -76,7 +76,7 @@ def test_sensitivities_move_quaternions_on_the_manifold() -> None:
     # ω of a body turning freely about its symmetric inertia stays; its place moves with the initial velocity
     system = nx.System("free", gravity=(0, 0, 0))
     system.add_body("ball", mass=1.0, inertia=(1, 1, 1))
-    found = nx.sensitivity(system, 1.0, initial=True, method=RK4, v0={"ball": [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]})
+    found = nx.sensitivity(system, 1.0, initial_state=True, method=RK4, v0={"ball": [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]})
     assert found.names[0] == "q0.ball.wx" and found.names[-1] == "v0.ball.vz"
     x = found.of("position.ball.x")[-1]
     assert x.sel(parameter="q0.ball.vx") == pytest.approx(1.0, abs=1e-9)
@@ -150,7 +150,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(known: bool) -> None:
     for seed in range(60):
         data = measured(100 + seed, count=25)
         found = nx.calibrate(
-            system, data, list(TRUTH), method=coarse, start=TRUTH, confidence=0.68, sigma=0.01 if known else None
+            system, data, list(TRUTH), method=coarse, guess=TRUTH, confidence=0.68, sigma=0.01 if known else None
         )
         for name, value in TRUTH.items():
             low, high = found.intervals[name]
@@ -220,8 +220,8 @@ GOOD = {"time": [0.1, 0.2, 0.3], "joint_position.slide": [0.3, 0.2, 0.1]}
         ({"parameters": []}, "parameters are empty"),
         ({"parameters": {"k": (3.0, 1.0)}}, "the first must be below the second"),
         ({"parameters": {"k": 3.0}}, "(low, high) is needed"),
-        ({"start": {"kk": 3.0}}, "start names kk"),
-        ({"parameters": {"k": (8.0, 10.0)}, "start": {"k": 1.0}}, "outside its bounds"),
+        ({"guess": {"kk": 3.0}}, "guess names kk"),
+        ({"parameters": {"k": (8.0, 10.0)}, "guess": {"k": 1.0}}, "outside its bounds"),
         ({"sigma": {"joint_position.slid": 1.0}}, "sigma is of joint_position.slid; data are of joint_position.slide"),
         ({"sigma": 0.0}, "a number above 0 is needed"),
         ({"confidence": 95}, "a number between 0 and 1"),

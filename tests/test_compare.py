@@ -22,7 +22,7 @@ PRECISE = nx.DormandPrince(rtol=1e-12, atol=1e-13)
 @pytest.fixture(scope="module")
 def found() -> nx.Comparison:
     methods = [PRECISE, nx.RungeKutta4(1e-3), nx.ExplicitEuler(1e-3)]
-    return nx.compare(double_pendulum(), methods, 0.5, times=np.linspace(0.0, 0.5, 51))
+    return nx.compare(double_pendulum(), methods, 0.5, output_times=np.linspace(0.0, 0.5, 51))
 
 
 def test_methods_part_where_they_first_differ_by_more_than_the_tolerance(found: nx.Comparison) -> None:

@@ -103,4 +103,4 @@ def test_compare_refuses_what_it_cannot_run() -> None:
     with pytest.raises(nx.InputError, match="methods is"):
         nx.compare(carriage(), [])
     with pytest.raises(nx.InputError, match="times"):
-        nx.compare(carriage(), [nx.HHT()], times=[0.2, 0.1])
+        nx.compare(carriage(), [nx.HHT()], output_times=[0.2, 0.1])

@@ -195,7 +195,7 @@ def test_what_is_apart_because_another_element_has_it_is_in_that_element() -> No
 def test_the_ledger_has_all_cells_and_none_is_silent() -> None:
     """After a new element, attribute or way: scripts/matrix --missing --write."""
     entries, known = read().entries, set(cells())
-    assert not missing(), "elements and ways that were never run"
+    assert not missing(), "elements, ways and carriers that were never run"
     here = [(e.element, e.carrier, attribute, e.way) for e in entries for attribute in e.attributes]
     assert len(set(here)) == len(here) and set(here) <= known
     assert set(counted(entries)) <= {HOLDS, UNSEEN, REFUSED}

@@ -79,9 +79,9 @@ CASES: dict[str, tuple[Any, list[str], dict[str, Any], list[str]]] = {
 def test_the_variational_equation_gives_what_differences_of_runs_give(case: str, monkeypatch: Any) -> None:
     make, parameters, given, texts = CASES[case]
     system, t_end = make(), 0.2005
-    found = nx.sensitivity(system, t_end, parameters, initial=True, **given)
+    found = nx.sensitivity(system, t_end, parameters, initial_state=True, **given)
     assert set(found.ways.values()) == {EQUATION}
-    runs = by_differences(monkeypatch, system, t_end, parameters, initial=True, **given)
+    runs = by_differences(monkeypatch, system, t_end, parameters, initial_state=True, **given)
     assert set(runs.ways.values()) == {DIFFERENCES} and runs.names == found.names
     for text in texts:
         mine, theirs = found.of(text), runs.of(text)
@@ -93,9 +93,9 @@ def test_the_variational_equation_gives_what_differences_of_runs_give(case: str,
 def test_forces_in_the_variational_equation_give_what_differences_of_runs_give(monkeypatch: Any) -> None:
     names = ["top.mass", "arm.com[1]", "h.damping", "h.friction", "s.stiffness", "s.length"]
     given: dict[str, Any] = {"method": RK4, "v0": {"top": [1, 2, 3, 0.1, 0.2, 0.3]}}
-    found = nx.sensitivity(sprung(), 0.3, names, initial=True, **given)
+    found = nx.sensitivity(sprung(), 0.3, names, initial_state=True, **given)
     assert set(found.ways.values()) == {EQUATION}
-    runs = by_differences(monkeypatch, sprung(), 0.3, names, initial=True, **given)
+    runs = by_differences(monkeypatch, sprung(), 0.3, names, initial_state=True, **given)
     for text in ("position.arm.x", "velocity.arm.z", "joint_position.h", "reaction.h.fx"):
         mine, theirs = found.of(text), runs.of(text)
         assert float(np.abs(mine - theirs).max()) < 1e-8 * max(1.0, float(np.abs(theirs).max())), text
@@ -107,7 +107,7 @@ def test_a_damped_pendulum_started_at_rest_follows_its_linear_closed_form() -> N
     system = nx.System("pendulum", gravity=(0, 0, -9.81))
     rod = system.add_body("rod", mass=m, inertia=(I, I, I), position=(0, 0, -l))
     system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0, 0, 0), axis=(0, 1, 0), damping=c))
-    x = nx.sensitivity(system, 3.0, ["hinge.q0", "rod.mass"], initial=True, method=RK4).of("joint_position.hinge")
+    x = nx.sensitivity(system, 3.0, ["hinge.q0", "rod.mass"], initial_state=True, method=RK4).of("joint_position.hinge")
     J, t = I + m * l * l, x["time"].to_numpy()
     a = c / (2 * J)
     w = np.sqrt(m * 9.81 * l / J - a * a)
@@ -124,7 +124,7 @@ def test_a_damped_pendulum_started_at_rest_follows_its_linear_closed_form() -> N
 def test_a_flow_without_damping_keeps_the_volume_of_phase_space() -> None:
     # Liouville, in (q, p = M v): det ∂(q, v)(t)/∂(q, v)(0) · det M(t)/det M(0) = 1, also where the motion is chaotic
     system = nx.load("double-pendulum")
-    found = nx.sensitivity(system, 4.0, initial=True, method=RK4, q0=[2.5, 1.0])
+    found = nx.sensitivity(system, 4.0, initial_state=True, method=RK4, q0=[2.5, 1.0])
     rows = [found.of(f"{what}.hinge{j}").to_numpy() for what in ("joint_position", "joint_velocity") for j in (1, 2)]
     S, tree = np.stack(rows, axis=1), nx.Tree(system)
     volume = (
@@ -140,10 +140,12 @@ def test_neighbouring_motions_part_as_the_variational_equation_says_where_differ
     # along a chaotic motion a step of 1e-3 leaves what is linear; the tangent is that of two runs 1e-9 apart
     given: dict[str, Any] = {"method": RK4, "v0": [0.0, 0.0]}
     system, q0, e = nx.load("double-pendulum"), np.array([2.5, 1.0]), np.array([1e-9, 0.0])
-    found = nx.sensitivity(system, 10.0, initial=True, q0=q0, **given).of("joint_position.hinge1")[-1, 0]
+    found = nx.sensitivity(system, 10.0, initial_state=True, q0=q0, **given).of("joint_position.hinge1")[-1, 0]
     ends = [nx.simulate(system, 10.0, q0=q0 + s * e, **given).recording.q[-1, 0] for s in (1, -1)]
     assert float(found) == pytest.approx((ends[0] - ends[1]) / 2e-9, rel=1e-3)
-    runs = by_differences(monkeypatch, system, 10.0, initial=True, q0=q0, **given).of("joint_position.hinge1")[-1, 0]
+    runs = by_differences(monkeypatch, system, 10.0, initial_state=True, q0=q0, **given).of("joint_position.hinge1")[
+        -1, 0
+    ]
     assert abs(float(runs / found) - 1.0) > 0.1
 
 

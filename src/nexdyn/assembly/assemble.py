@@ -37,6 +37,7 @@ from nexdyn.model.system import System
 from nexdyn.model.topology import Connected
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 
 Loads = Callable[[AssemblyReport], Mapping[str, Any]]
@@ -68,9 +69,9 @@ def assemble(
     system: System,
     *,
     t: float = 0.0,
-    q0: Mapping[str, Any] | None = None,
-    v0: Mapping[str, Any] | None = None,
-    start: Start | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    initial: Start | AssemblyReport | None = None,
     weights: Mapping[str, Any] | None = None,
     velocity_weights: Mapping[str, Any] | None = None,
     locks: Sequence[str] = (),
@@ -85,8 +86,9 @@ def assemble(
 
     t: time [s] at which drivers and forces are taken.
     q0, v0: {joint: coordinate(s) [rad, m]}, {joint: velocity} that are kept exactly; by default those of the joints. A body that
-        floats freely goes by its own name: quaternion and position; angular velocity and velocity in its axes.
-    start: a state to begin from in place of the described one, of which q0 and v0 change parts.
+        floats freely goes by its own name: quaternion and position; angular velocity and velocity in its axes. Or arrays of all
+        coordinates and velocities of a tree, in the order of ``nx.Tree(system)``.
+    initial: a state to begin from in place of the described one, a report among others, of which q0 and v0 change parts.
     weights: {body: weight or six weights (rotations, then translations)} by which its displacement counts; 1 by default.
     velocity_weights: the same for the change of its velocity.
     locks: bodies that keep their described pose. translation_limit [m], rotation_limit [rad]: how far a body may move.
@@ -106,11 +108,15 @@ def assemble(
     system.check()
     if wrong := orientation_wrong_at(system, float(t)):
         raise InputError(wrong)
+    q0, v0 = named_coordinates(system, q0, "q0"), named_coordinates(system, v0, "v0")
+    start = _begun(system, initial)
     model = described = absolute_model(system)
     length = mechanism_length(model)
     W = _weights(model, weights or {}, locks, length)
     how = Closing(W, length, float(t), chosen_solver(solver), float(tolerance), max_iterations)
     targets = _targets(system, q0, "q0", described=start is None)
+    if isinstance(initial, AssemblyReport):
+        model = replace(model, near_start=initial.model.near_start)
     model = model.started({**(start.near if start else {}), **targets.joints})
     tree_gaps: dict[str, tuple[float, float]] = {}
     redundancy, pose, held = _configuration(model, targets, start, how, tree_gaps)
@@ -137,6 +143,30 @@ def assemble(
     _accelerate(report, redundancy, gamma, loads, how)
     _warn(report)
     return report
+
+
+def named_coordinates(system: System, given: Any, what: str) -> Mapping[str, Any] | None:
+    """Coordinates (what: "q0") or velocities ("v0") by joint: a mapping as it is, an array in the order of the tree."""
+    if given is None or isinstance(given, Mapping):
+        return given
+    tree = Tree(system)
+    x = vector(tree, given, what, np.zeros(tree.nq if what == "q0" else tree.nv))
+    return {
+        name: x[place.q if what == "q0" else place.v]
+        for name, place in tree.coordinates.items()
+        if name in system.joints
+    }
+
+
+def _begun(system: System, initial: Start | AssemblyReport | None) -> Start | None:
+    """The state that is given to begin from."""
+    if initial is None or isinstance(initial, Start):
+        return initial
+    if not isinstance(initial, AssemblyReport):
+        raise InputError(f"initial is {initial!r}; the report of nx.assemble is needed")
+    if initial.model.system is not system:
+        raise InputError(f"initial is the report of another system, {initial.model.system.name!r}")
+    return Start(initial.q, initial.v)
 
 
 def mechanism_length(model: AbsoluteModel) -> float:

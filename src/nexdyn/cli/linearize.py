@@ -90,7 +90,7 @@ def command(
         with compilation_announced():
             at = equilibrium(model.system, nearest=True) if rest else model.result
             found: Linearization | SparseLinearization
-            found = linearize(model.system, at, input_, output or None, frozen=frozen, **only)
+            found = linearize(model.system, at, inputs=input_, outputs=output or None, frozen=frozen, **only)
     except UnsteadyError as error:
         said = str(error).replace("nx.equilibrium finds one", "--rest finds one").replace("frozen=True", "--frozen")
         raise InputError(said) from None

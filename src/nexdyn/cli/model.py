@@ -48,8 +48,9 @@ def _scene_or_robot(given: str, reading: Reading) -> Model:
 
     contacts = _contacts(reading.contacts) if reading.contacts else None
     scene = load_scene_or_robot(
-        given, reading.base, not reading.no_mimic, reading.strict, contacts, reading.srdf or None
-    )
+        given, base=reading.base, mimic=not reading.no_mimic, strict=reading.strict, contacts=contacts,
+        srdf=reading.srdf or None,
+    )  # fmt: skip
     if reading.set:
         scene = scene.with_parameters(changes(reading.set, scene.system))
     return Model(Path(given).stem, scene.system, scene.simulation, scene.description, view=scene.view)

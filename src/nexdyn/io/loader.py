@@ -27,6 +27,7 @@ SUFFIXES = (*SCENE_SUFFIXES, ".urdf")
 @checked_call
 def load(
     path: PathLike,
+    *,
     base: Base = "fixed",
     mimic: bool = True,
     strict: bool = False,
@@ -47,11 +48,12 @@ def load(
 
     Raises FileError with the file, line, column and reason; InputError with the nearest name where nothing is found.
     """
-    return load_scene_or_robot(path, base, mimic, strict, contacts, srdf).system
+    return load_scene_or_robot(path, base=base, mimic=mimic, strict=strict, contacts=contacts, srdf=srdf).system
 
 
 def load_scene_or_robot(
     path: PathLike,
+    *,
     base: Base = "fixed",
     mimic: bool = True,
     strict: bool = False,

@@ -133,4 +133,4 @@ def reassembled(
 ) -> AssemblyReport:
     """The assembly at t from the bodies that are `observed`, with other coordinates and velocities by joint."""
     start = Start(*seen_bodies(observed, absolute_model(system)), states_of(observed)[0])
-    return assemble(system, t=t, start=start, q0=position, v0=velocity)
+    return assemble(system, t=t, initial=start, q0=position, v0=velocity)

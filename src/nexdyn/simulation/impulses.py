@@ -46,7 +46,7 @@ def with_rows(
     """The same of a mechanism with rows, where its bodies are `observed`."""
     names = [name for name, joint in system.joints.items() if joint.nv and joint.tree]
     q0 = {name: observed.of_joint("joint_position", name)[0] for name in names}
-    report = assemble(system, t=t, start=Start(*seen_bodies(observed, absolute_model(system)), q0))
+    report = assemble(system, t=t, initial=Start(*seen_bodies(observed, absolute_model(system)), q0))
     model, q, v = report.model, report.q, report.v
     joint = system.joint(joint_name)
     _, rates, H = joint_state(model, joint, q, v)
@@ -95,7 +95,7 @@ def when_clamped(
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, list[float]]]]:
     """Velocities by joint after `clamps`, which are on in `system`, have begun to hold in the state of `report`, angles counted `near`;
     and the impulse of each on its child in the world, at the clamp's point: force [N s] and moment [N m s]."""
-    held = assemble(system, t=report.t, start=Start(report.q, report.v, near))
+    held = assemble(system, t=report.t, initial=Start(report.q, report.v, near))
     model, q, kept = held.model, held.q, kept_rows(held)
     M, Cq = model.mass_matrix(q), model.jacobian(q, report.t)[kept]
     v, impulses = factor_kkt(M, Cq).solve(M @ report.v[1:].reshape(-1), model.nu(report.t, q)[kept])

@@ -46,11 +46,11 @@ _not_finite = getattr(first_not_finite, "py_func", first_not_finite)
 
 
 @small_on_one_thread
-def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Result:
-    """The motion of a fully driven mechanism at `times` [s]: positions, velocities, accelerations and, by inverse dynamics,
+def kinematics(system: System, output_times: Any, *, loops: Loops | None = None) -> Result:
+    """The motion of a fully driven mechanism at `output_times` [s]: positions, velocities, accelerations and, by inverse dynamics,
     reactions and `result.effort(driver)`, what each driver takes.
 
-    times: increasing; the mechanism is assembled at the first of them, near the pose as described, and states of forces
+    output_times: increasing; the mechanism is assembled at the first of them, near the pose as described, and states of forces
         (integrals, lags, samples, bristles) go along from there, as described. loops: which joints are cut (`cut` alone counts).
 
     Raises InputError for a mechanism that is not fully driven, with the motions that remain, for one that is over-driven, with
@@ -59,7 +59,7 @@ def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Res
     """
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
-    at = _times(times)
+    at = _times(output_times)
     if system.events:
         event = next(iter(system.events.values()))
         raise InputError(
@@ -245,7 +245,7 @@ def _times(times: Any) -> np.ndarray:
     try:
         at = np.atleast_1d(np.asarray(times, dtype=float))
     except (TypeError, ValueError):
-        raise InputError(f"times is {times!r}; times in seconds are needed") from None
+        raise InputError(f"output_times is {times!r}; times in seconds are needed") from None
     if at.ndim != 1 or not at.size or not np.isfinite(at).all() or not (np.diff(at) > 0.0).all():
-        raise InputError(f"times is {times!r}; finite times that increase are needed")
+        raise InputError(f"output_times is {times!r}; finite times that increase are needed")
     return at

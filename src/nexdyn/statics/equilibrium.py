@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.assembly.assemble import assemble
+from nexdyn.assembly.assemble import assemble, named_coordinates
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state, with_turns
 from nexdyn.assembly.report import AssemblyReport, Reaction
@@ -184,7 +184,7 @@ def equilibrium(
     system: System,
     *,
     t: float = 0.0,
-    q0: Mapping[str, Any] | None = None,
+    q0: Any = None,
     nearest: bool = False,
     max_iterations: int = 200,
     modes: int | None = None,
@@ -192,7 +192,7 @@ def equilibrium(
     """Where `system` rests, from the described pose or from a guess; trees and closed loops, with all forces. Turns are counted.
 
     t: time [s] at which drivers are held and forces are taken.
-    q0: {joint: coordinate(s) [rad, m]} of the guess; by default those of the joints.
+    q0: {joint: coordinate(s) [rad, m]} of the guess, or an array of all of a tree; by default those of the joints.
     nearest: take Newton's steps as they are, to the equilibrium nearest to the guess, stable or not. Otherwise it goes
         down, to one that is stable; a guess that is in equilibrium itself is returned as it is.
     max_iterations: most steps.
@@ -215,6 +215,7 @@ def equilibrium(
     if modes is None and len(system.bodies) > LARGEST_DENSE:
         modes = SOFTEST
     holding = integrals(system, t)
+    q0 = named_coordinates(system, q0, "q0")
     start = assemble(system, t=t, q0=q0)
     q, done = start.q, 0
     loads = RestingLoads(start.model, start.q, t)

@@ -102,7 +102,7 @@ class Posture:
         """The report of `system` assembled there, at rest but for what drivers move. InputError if the posture is another's."""
         if system is not self.system:
             raise InputError("initial is the posture of another system")
-        return assemble(system, t=self.t, start=Start(self.pose, np.zeros((len(self.pose), 6)), self.joints))
+        return assemble(system, t=self.t, initial=Start(self.pose, np.zeros((len(self.pose), 6)), self.joints))
 
     def position(self, body: str) -> Array:
         """Origin of a body in the world (3,) [m]."""
@@ -140,7 +140,7 @@ def inverse_kinematics(
     system: System,
     targets: Mapping[str, Any],
     *,
-    q0: Mapping[str, Any] | None = None,
+    q0: Any = None,
     t: float = 0.0,
     limits: bool = True,
     locks: Sequence[str] = (),
@@ -150,7 +150,7 @@ def inverse_kinematics(
 
     targets: {body or marker: target}. A target is a position (3,) [m] in the world, or a mapping with `position`,
         `orientation` (unit quaternion w, x, y, z, or 3×3) and `weight` (1), one of the first two or both.
-    q0: {joint: coordinate(s)} to start from; by default those of the joints, or the described pose.
+    q0: {joint: coordinate(s)} to start from, or an array of all of a tree; by default those of the joints, or the described pose.
     t: time [s] at which drivers are held. limits: whether the joints' limits hold. locks: joints that keep their coordinates.
     max_iterations: most steps.
 

@@ -177,23 +177,23 @@ class Linearization:
 
 @overload
 def linearize(
-    system: System, at: AssemblyReport | Equilibrium | Result | None = None, inputs: Sequence[str] = (),
-    outputs: Sequence[str] | None = None, *, t: float = 0.0, q0: Any = None, v0: Any = None, ignore: bool | None = None,
+    system: System, at: AssemblyReport | Equilibrium | Result | None = None, *, inputs: Sequence[str] = (),
+    outputs: Sequence[str] | None = None, t: float = 0.0, q0: Any = None, v0: Any = None, ignore: bool | None = None,
     frozen: bool = False, modes: None = None,
 ) -> Linearization: ...  # fmt: skip
 @overload
 def linearize(
-    system: System, at: AssemblyReport | Equilibrium | Result | None = None, inputs: Sequence[str] = (),
-    outputs: Sequence[str] | None = None, *, t: float = 0.0, q0: Any = None, v0: Any = None, ignore: bool | None = None,
+    system: System, at: AssemblyReport | Equilibrium | Result | None = None, *, inputs: Sequence[str] = (),
+    outputs: Sequence[str] | None = None, t: float = 0.0, q0: Any = None, v0: Any = None, ignore: bool | None = None,
     frozen: bool = False, modes: int,
 ) -> SparseLinearization: ...  # fmt: skip
 @small_on_one_thread
 def linearize(
     system: System,
     at: AssemblyReport | Equilibrium | Result | None = None,
+    *,
     inputs: Sequence[str] = (),
     outputs: Sequence[str] | None = None,
-    *,
     t: float = 0.0,
     q0: Any = None,
     v0: Any = None,

@@ -64,7 +64,7 @@ def agreement(
     t_end: float = 1.0,
     *,
     tolerance: float = APART,
-    times: Any = None,
+    output_times: Any = None,
     q0: Any = None,
     v0: Any = None,
 ) -> list[Agreement]:
@@ -78,7 +78,7 @@ def agreement(
         raise InputError(f"methods is {methods!r}; a precise method and at least one to refine are needed")
     if not 0.0 < tolerance < np.inf:
         raise InputError(f"tolerance is {tolerance!r}; a number greater than 0 is needed")
-    at, report = compared_times(t_end, times, 11), assemble(system, q0=q0, v0=v0)
+    at, report = compared_times(t_end, output_times, 11), assemble(system, q0=q0, v0=v0)
     length = mechanism_length(report.model)
     precise = seen_at(run_at(system, methods[0], at, q0, v0), report, at)
 

@@ -122,7 +122,7 @@ def calibrate(
     data: Any,
     parameters: Iterable[str] | Mapping[str, tuple[float, float] | None],
     *,
-    start: Mapping[str, float] | None = None,
+    guess: Mapping[str, float] | None = None,
     sigma: Mapping[str, float] | float | None = None,
     confidence: float = 0.95,
     method: Method | None = None,
@@ -137,7 +137,7 @@ def calibrate(
         quantity is one like "joint_position.hinge1", "position.link2.z", "reaction.hinge1.fx" or a measure, in its SI unit;
         NaN where nothing was measured. The runs start at t = 0.
     parameters: paths like "L", "link1.mass", "hinge1.damping", "link1.com[0]", "hinge1.q0"; with bounds {path: (low, high)}.
-    start: where to begin, {path: number}; by default the system's own values.
+    guess: where to begin, {path: number}; by default the system's own values.
     sigma: standard deviation of the data, for all or {quantity: number}; estimated from what is left without.
     method, q0, v0 and other options: as for `nx.simulate`.
 
@@ -149,9 +149,9 @@ def calibrate(
     measured = read_data(data)
     bounds = _bounds(parameters)
     names = list(bounds)
-    begin = np.array([_start(system, name, start, bounds[name]) for name in names])
-    if unknown_start := set(start or ()) - set(names):
-        raise InputError(f"start names {', '.join(sorted(unknown_start))}, not among the parameters {', '.join(names)}")
+    begin = np.array([_start(system, name, guess, bounds[name]) for name in names])
+    if unknown_guess := set(guess or ()) - set(names):
+        raise InputError(f"guess names {', '.join(sorted(unknown_guess))}, not among the parameters {', '.join(names)}")
     if not 0.0 < confidence < 1.0:
         raise InputError(f"confidence is {confidence!r}; a number between 0 and 1 is needed, like 0.95")
     low, high = (np.array([bounds[name][k] for name in names]) for k in (0, 1))
@@ -348,12 +348,12 @@ def _bounds(parameters: Any) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _start(system: System, name: str, start: Mapping[str, float] | None, bounds: tuple[float, float]) -> float:
+def _start(system: System, name: str, guess: Mapping[str, float] | None, bounds: tuple[float, float]) -> float:
     own = scalar(system, name)
-    value = own if start is None or name not in start else float(start[name])
+    value = own if guess is None or name not in guess else float(guess[name])
     if not bounds[0] <= value <= bounds[1]:
-        if start is not None and name in start:
-            raise InputError(f"start of {name!r} is {value:g}, outside its bounds {bounds[0]:g} … {bounds[1]:g}")
+        if guess is not None and name in guess:
+            raise InputError(f"guess of {name!r} is {value:g}, outside its bounds {bounds[0]:g} … {bounds[1]:g}")
         value = min(max(value, bounds[0]), bounds[1])
     return value
 

@@ -138,17 +138,23 @@ def aligned(rows: list[list[str]]) -> list[str]:
 
 @small_on_one_thread
 def compare(
-    system: System, methods: Sequence[Method], t_end: float = 1.0, *, times: Any = None, q0: Any = None, v0: Any = None
+    system: System,
+    methods: Sequence[Method],
+    t_end: float = 1.0,
+    *,
+    output_times: Any = None,
+    q0: Any = None,
+    v0: Any = None,
 ) -> Comparison:
     """Run `system` under each of `methods` and compare what they find with what the first one finds.
 
-    times: when to compare [s]; by default 51 times from 0 to t_end. q0, v0: {joint: coordinates}, {joint: velocities}.
+    output_times: when to compare [s]; by default 51 times from 0 to t_end. q0, v0: {joint: coordinates}, {joint: velocities}.
     Raises InputError for no methods or a method that does not suit the system; SolveError of a run, with its method.
     """
     methods = list(methods)
     if not methods or not all(isinstance(method, Method) for method in methods):
         raise InputError(f"methods is {methods!r}; a list of methods is needed, like [nx.RungeKutta4(1e-3), nx.HHT()]")
-    at = compared_times(t_end, times, 51)
+    at = compared_times(t_end, output_times, 51)
     report = assemble(system, q0=q0, v0=v0)
     results, walls = [], []
     for method in methods:
@@ -178,7 +184,7 @@ def compared_times(t_end: float, times: Any, count: int) -> np.ndarray:
     """When motions are compared (N,) [s], `count` of them by default; InputError for times that do not increase from 0 on."""
     at = np.linspace(0.0, t_end, count) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not at.size or not (np.diff(at) > 0.0).all() or at[0] < 0.0:
-        raise InputError(f"times is {times!r}; times that increase from 0 s on are needed")
+        raise InputError(f"output_times is {times!r}; times that increase from 0 s on are needed")
     return at
 
 

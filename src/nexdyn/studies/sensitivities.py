@@ -141,17 +141,17 @@ def sensitivity(
     t_end: float,
     parameters: Iterable[str] = (),
     *,
-    initial: bool = False,
+    initial_state: bool = False,
     method: Method | None = None,
     scale: Mapping[str, float] | None = None,
     q0: Any = None,
     v0: Any = None,
     **options: Any,
 ) -> Sensitivity:
-    """Derivatives of a run by named parameters and, with `initial`, by every freedom of the initial state.
+    """Derivatives of a run by named parameters and, with `initial_state`, by every degree of freedom of the initial state.
 
     parameters: paths like "L", "link1.mass", "hinge1.damping", "link1.com[0]", "gravity[2]".
-    initial: adds "q0.hinge1", … and "v0.hinge1", … of all freedoms, in the order of the tree; for systems without loops.
+    initial_state: adds "q0.hinge1", … and "v0.hinge1", … of all degrees of freedom, in the order of the tree; for systems without loops.
     scale: {parameter: its typical size}; by default its value's, or 1 where that is 0. Runs differ by 1e-3 of it.
     method, q0, v0 and other options: as for `nx.simulate`; a constant step differentiates best.
 
@@ -161,14 +161,16 @@ def sensitivity(
     `Sensitivity.of` tells a bound of the error. Raises as `nx.simulate`, and UnknownNameError for a parameter that is none.
     """
     names = [parameters] if isinstance(parameters, str) else list(parameters)
-    if not names and not initial:
-        raise InputError("nothing to differentiate by; name parameters, or say initial=True")
+    if "initial" in options:
+        raise InputError("sensitivity starts from q0 and v0, by which it differentiates; give these instead of initial")
+    if not names and not initial_state:
+        raise InputError("nothing to differentiate by; name parameters, or say initial_state=True")
     if len(set(names)) < len(names):
         raise InputError(f"parameters are {names}; each may be named once")
     sizes = {name: _size(system, name, scale) for name in names}
     given = {"method": method, **options}
     result = simulate(system, t_end, q0=q0, v0=v0, **given)
-    labels = _freedoms(result, Tree(system)) if initial else []
+    labels = _freedoms(result, Tree(system)) if initial_state else []
 
     chosen = method_of(method) or default_method(system, options.get("loops"), options.get("dynamics", "aba"))
     given, again = at_the_times_of(result, chosen, given)
@@ -333,7 +335,7 @@ def _freedoms(result: Result, tree: Tree) -> list[str]:
     system = result.system
     if result.recording.q.shape[1] != tree.nq or result.recording.v.shape[1] != tree.nv:
         raise InputError(
-            f"initial=True is for systems in minimal coordinates; {system.name!r} ran in absolute coordinates, where an "
+            f"initial_state=True is for systems in minimal coordinates; {system.name!r} ran in absolute coordinates, where an "
             f"initial state is not free. Choose a method of trees, or differentiate by parameters like a joint's q0"
         )
     return list(result.observed.labels.dims["freedom"])

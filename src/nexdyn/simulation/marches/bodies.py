@@ -25,7 +25,7 @@ from nexdyn.absolute.observe import BodyMotion
 from nexdyn.absolute.outside import Outside
 from nexdyn.absolute.recorded import new_record, record
 from nexdyn.absolute.turns import UNCOUNTED
-from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size
+from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size, named_coordinates
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
@@ -58,7 +58,6 @@ from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
-from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 
 first_step = getattr(hht.first_step, "py_func", hht.first_step)  # called here, a formula would be compiled by itself
@@ -290,7 +289,7 @@ class BodySimulation(Runs):
     ) -> tuple[AssemblyReport, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """The report of the assembly, and q, v, a (nb + 1, …), λ (nc,) to start from."""
         self._as_described = not isinstance(initial, Result)
-        q0, v0 = self._named(q0, "q0"), self._named(v0, "v0")
+        q0, v0 = named_coordinates(self.system, q0, "q0"), named_coordinates(self.system, v0, "v0")
         start: Start | None = None
         if isinstance(initial, AssemblyReport):
             if initial.model.system is not self.system:
@@ -303,7 +302,7 @@ class BodySimulation(Runs):
             self.t = float(initial.recording.t[-1])
             start = Start(*bodies_at_end(initial, absolute_model(self.system)), joints_at_end(initial, self.system))
         if start is not None or initial is None:
-            report = assemble(self.system, t=self.t, q0=q0, v0=v0, start=start)
+            report = assemble(self.system, t=self.t, q0=q0, v0=v0, initial=start)
         if initial is None and (
             report.notices or self.system.couplings or any(j.mimic for j in self.system.joints.values())
         ):
@@ -331,7 +330,7 @@ class BodySimulation(Runs):
     def _start_near(self, q: np.ndarray, initial: Any, q0: Any) -> np.ndarray:
         """The angles at the start (nk,), counted as in the run that is gone on from."""
         model = self.report.model
-        asked = self._named(q0, "q0") or {}
+        asked = named_coordinates(self.system, q0, "q0") or {}
         if isinstance(initial, Result):
             recorded = initial.recording
             counted = recorded.followed  # without rows where nothing is counted
@@ -346,18 +345,6 @@ class BodySimulation(Runs):
                 near[k] = known.get(" ".join(of), near[k]) if of[1] == TURNS else near[k]
             return model.counted(q, near)
         return model.counted(q, model.near(q, self.t))
-
-    def _named(self, given: Any, what: str) -> Mapping[str, Any] | None:
-        """Coordinates or velocities by joint: a mapping as it is, an array in the order of the tree."""
-        if given is None or isinstance(given, Mapping):
-            return given
-        tree = Tree(self.system)
-        x = vector(tree, given, what, np.zeros(tree.nq if what == "q0" else tree.nv))
-        return {
-            name: x[place.q if what == "q0" else place.v]
-            for name, place in tree.coordinates.items()
-            if name in self.system.joints
-        }
 
     def _set(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> None:
         """The state from origins q (nb + 1, 7), v, a (nb + 1, 6) and multipliers of all rows."""

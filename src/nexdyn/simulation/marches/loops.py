@@ -197,7 +197,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
             start, moved = _of_arrays(plain, *start, q0, v0)
         elif q0 is not None or v0 is not None:
             near = _counted(plain, start[1])
-            report = assemble(system, t=start[0], start=Start(*_bodies_of(plain, start), near), q0=q0, v0=v0)
+            report = assemble(system, t=start[0], initial=Start(*_bodies_of(plain, start), near), q0=q0, v0=v0)
             start = start[0], *closed_state(plain, report.model, report.t, report.q, report.v)
     names, redundant = _redundant(plain, start)
     # those that are redundant in this pose only are kept: there they carry nothing
