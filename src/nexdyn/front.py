@@ -101,7 +101,7 @@ def simulate(
         posture of `nx.inverse_kinematics`, at rest.
     q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default as described, at rest. Joints that are
         named keep what they are given, or are refused. Arrays are moved to close loops, which `Result.warnings` tells.
-    output_every: steps between outputs. output_times [s]: outputs there instead.
+    output_every: steps between outputs. output_times [s]: outputs there instead; steps of adaptive HHT end there.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
     on_gap: whether joints that stay open as described, by more than 1e-6 of the mechanism's size or 1e-6 rad, are closed with
         a warning, kept in `Result.warnings`, or refused: "error". Likewise coordinates that start outside their limits, contacts
