@@ -8,6 +8,7 @@ What the joint cannot reach is its gap: minimal coordinates close it by moving t
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from nexdyn.errors import warn
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.spatial.rotations import log_rotation, quaternion, rotation_matrix
-from nexdyn.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from nexdyn.tree.tree import Tree
 
 GAP = 1e-6
 """Gap in lengths of the mechanism, or misalignment [rad], below which a joint counts as closed."""

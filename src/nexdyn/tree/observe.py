@@ -10,7 +10,7 @@ From (t, q, v, a) of the samples, on the tables in which welded bodies are links
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,8 +31,10 @@ from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import A_, F_, H_, IQ, IV, KIND, NV, PITCH, V_, XW_, gravity
-from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along
+
+if TYPE_CHECKING:
+    from nexdyn.tree.tree import Tree
 
 
 @formula
