@@ -293,13 +293,13 @@ def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Actin
 
 
 @outlined
-def act_apart(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
+def act_apart(tables, s, t, gh, bh2, assemble, acts):
     """`act_on_bodies`, once for all its callers: of elements it is half a march."""
     return act_on_bodies(tables, s, t, gh, bh2, assemble, acts)
 
 
 @kernel
-def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
+def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):
     for j in range(len(acts.joints)):
         joint_motion(tables, s, acts, j)
         own_efforts(acts, j)
@@ -313,14 +313,14 @@ def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-unt
 
 
 @formula
-def counted_angle(s, acts, j, k, angle, z):  # type: ignore[no-untyped-def]
+def counted_angle(s, acts, j, k, angle, z):
     """Coordinate k of joint j, an angle about z (world axes), counted from the start of the step."""
     delta = turned(s.poses, s.moved, acts.joints[j, PARENT], acts.joints[j, CHILD], z)
     return near(angle, s.counted[acts.places[k]] + delta)
 
 
 @formula
-def joint_frames(tables, s, acts, j):  # type: ignore[no-untyped-def]
+def joint_frames(tables, s, acts, j):
     """Frames A and B of joint j in the world."""
     X = PoseRows(s.poses, 0)
     k, a, b = acts.joints[j, PAIR], acts.joints[j, PARENT], acts.joints[j, CHILD]
@@ -329,7 +329,7 @@ def joint_frames(tables, s, acts, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def joint_motion(tables, s, acts, j):  # type: ignore[no-untyped-def]
+def joint_motion(tables, s, acts, j):
     """q and v of joint j."""
     X_A, X_B = joint_frames(tables, s, acts, j)
     R, p = T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p)
@@ -372,7 +372,7 @@ def joint_motion(tables, s, acts, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def quaternion_near(R, q, k):  # type: ignore[no-untyped-def]
+def quaternion_near(R, q, k):
     """The unit quaternion of R, of its two signs that nearer to q."""
     trace, o = R.xx + R.yy + R.zz, zero(R.xx)
     x = Quat(R.yx - R.xy, R.xz + R.zx, R.yz + R.zy, 1.0 + 2.0 * R.zz - trace)
@@ -387,13 +387,13 @@ def quaternion_near(R, q, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def quaternion_if_less(a, b, x, y):  # type: ignore[no-untyped-def]
+def quaternion_if_less(a, b, x, y):
     """x where a < b, else y."""
     return Quat(if_less(a, b, x.w, y.w), if_less(a, b, x.x, y.x), if_less(a, b, x.y, y.y), if_less(a, b, x.z, y.z))
 
 
 @formula
-def relative_velocity(s, acts, j, X_B):  # type: ignore[no-untyped-def]
+def relative_velocity(s, acts, j, X_B):
     """(ω_b − ω_a, velocity of the child's point against the parent) in world axes, into the scratch KG[0]."""
     V, X = MotionRows(s.twists, 0), PoseRows(s.poses, 0)
     a, b = acts.joints[j, PARENT], acts.joints[j, CHILD]
@@ -404,7 +404,7 @@ def relative_velocity(s, acts, j, X_B):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def own_efforts(acts, j):  # type: ignore[no-untyped-def]
+def own_efforts(acts, j):
     """Spring, damper and friction of joint j, and their slopes."""
     f, q, v = acts.freedoms, acts.q, acts.v
     kind, k, first = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.joints[j, FIRST_V]
@@ -431,7 +431,7 @@ def own_efforts(acts, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+def apply_efforts(tables, s, acts, j, gh, bh2, assemble):
     """The wrenches of the efforts of joint j, and their derivatives."""
     _, X_B = joint_frames(tables, s, acts, j)
     kind, first = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_V]
@@ -465,7 +465,7 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-unt
 
 
 @kernel
-def sample_here(tables, s, acts, t):  # type: ignore[no-untyped-def]
+def sample_here(tables, s, acts, t):
     """Take the samples that are due at t, the bodies where they are; how many there were."""
     for j in range(len(acts.joints)):
         joint_motion(tables, s, acts, j)
@@ -486,7 +486,7 @@ def _(s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Any) -> Any:
 
 
 @kernel
-def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
+def element_loads(s, t, gh, bh2, assemble, acts):
     tables = acts.forces
     X_W, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
     X_LA, X_LB = frames_a(tables), frames_b(tables)
@@ -521,7 +521,7 @@ HERE, MOVED, FASTER, HERE_AGAIN = range(4)
 
 
 @formula
-def effort_and_slope(acts, e, t, gh, assemble):  # type: ignore[no-untyped-def]
+def effort_and_slope(acts, e, t, gh, assemble):
     index = acts.forces.index
     i, k = index[e, FREEDOM], index[e, COORDINATE]
     unit, here, failed = acts.freedoms[i, UNIT], 0.0, OK
@@ -556,14 +556,14 @@ def freedom_load(acts: Any, e: Any, t: Any, gh: Any, assemble: Any, data: Any) -
 
 
 @overloaded(freedom_load)
-def _(acts, e, t, gh, assemble, data):  # type: ignore[no-untyped-def]
+def _(acts, e, t, gh, assemble, data):
     if is_instance(data, LaneVector):
         return lambda acts, e, t, gh, assemble, data: effort_in_lanes(acts, e, t)
     return lambda acts, e, t, gh, assemble, data: effort_and_slope(acts, e, t, gh, assemble)
 
 
 @formula
-def effort_in_lanes(acts, e, t):  # type: ignore[no-untyped-def]
+def effort_in_lanes(acts, e, t):
     index = acts.forces.index
     i, k = index[e, FREEDOM], index[e, COORDINATE]
     if index[e, OFF] == 0:
@@ -579,14 +579,14 @@ def element_load(acts: Any, e: Any, t: Any, X_A: Any, V_A: Any, X_B: Any, V_B: A
 
 
 @overloaded(element_load)
-def _(acts, e, t, X_A, V_A, X_B, V_B, data):  # type: ignore[no-untyped-def]
+def _(acts, e, t, X_A, V_A, X_B, V_B, data):
     if is_instance(data, LaneVector):
         return lambda acts, e, t, X_A, V_A, X_B, V_B, data: load_in_lanes(acts.forces, e, t, X_A, V_A, X_B, V_B)
     return lambda acts, e, t, X_A, V_A, X_B, V_B, data: element_at_end(acts, e, t, X_A, V_A, X_B, V_B)
 
 
 @formula
-def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):
     kind, k, data, o = tables.index[e, KIND], tables.index[e, FIRST], tables.data, zero(X_A.p.x)
     nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
     F_A, F_B = nothing, nothing
@@ -606,7 +606,7 @@ def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-
 
 
 @formula
-def add_on_body(s, i, p, F):  # type: ignore[no-untyped-def]
+def add_on_body(s, i, p, F):
     """The wrench F at the world point p on body i: moment about its centre of mass in its axes, force in the world."""
     if i == 0:
         return
@@ -622,7 +622,7 @@ def add_on_body(s, i, p, F):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_wrench(s, a, b, p, F):  # type: ignore[no-untyped-def]
+def add_wrench(s, a, b, p, F):
     """F at the world point p on body b and −F on body a."""
     add_on_body(s, b, p, F)
     add_on_body(s, a, p, -F)

@@ -192,4 +192,4 @@ class Stacked:
                         if isinstance(y, LaneTable | LaneVector):
                             x[...] = system_of(y, s)
                 run.comes_close = run.comes_close or bool(least[s] < hht.STALE)
-                run.went_on(rows[:, :, s].copy(), self.memory[s], steps, t)
+                run.adopt_march(rows[:, :, s].copy(), self.memory[s], steps, t)

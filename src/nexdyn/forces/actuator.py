@@ -263,14 +263,14 @@ class Controller(Actuator):
 
 
 @formula
-def clipped(x, most):  # type: ignore[no-untyped-def]
+def clipped(x, most):
     """x within [−most, most]."""
     above = if_less(most, x, most, x)
     return if_less(above, -most, -most, above)
 
 
 @formula
-def saturated(data, k, u, v):  # type: ignore[no-untyped-def]
+def saturated(data, k, u, v):
     """sat u."""
     o = zero(u)
     most, fastest = data[k + MOST], data[k + FASTEST]
@@ -286,7 +286,7 @@ def saturated(data, k, u, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def command(t, data, k, q, v, x):  # type: ignore[no-untyped-def]
+def command(t, data, k, q, v, x):
     """u, and what x integrates, ẋ."""
     o = zero(q)
     law = data[k + LAW]
@@ -308,7 +308,7 @@ def command(t, data, k, q, v, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def effort_and_rates(t, data, k, q, v, x, y, held):  # type: ignore[no-untyped-def]
+def effort_and_rates(t, data, k, q, v, x, y, held):
     """Effort, ẋ, τ̇ from the states x, τ = y and the held u."""
     o = zero(q)
     if data[k + SAMPLE] > 0.0:
@@ -322,7 +322,7 @@ def effort_and_rates(t, data, k, q, v, x, y, held):  # type: ignore[no-untyped-d
 
 
 @formula
-def sampled(t, data, k, q, v, x):  # type: ignore[no-untyped-def]
+def sampled(t, data, k, q, v, x):
     """x and u of the sample at t: u_k, x_k+1 = x_k + Δ ẋ_k."""
     u, dx = command(t, data, k, q, v, x)
     return x + data[k + SAMPLE] * dx, u

@@ -107,7 +107,7 @@ def function_of_time(x: Any, values: Mapping[str, float], what: str) -> Function
 
 
 @formula
-def wrench(t, data, k, X_WA):  # type: ignore[no-untyped-def]
+def wrench(t, data, k, X_WA):
     """Force on A at its origin, in the world."""
     fx = k + 1
     fy = next_row(data, fx)

@@ -151,26 +151,26 @@ class ForceTable(PairForce):
 
 
 @formula
-def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world."""
     L, u = length_and_direction(X_WA.p, X_WB.p)
     return along(curve_value(data, k + 2, L - data[k]) + data[k + 1] * (u @ (V_B.v - V_A.v)), u)
 
 
 @formula
-def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy(data, k, X_WA, X_WB):
     """U = ∫₀ˣ F."""
     L, _ = length_and_direction(X_WA.p, X_WB.p)
     return curve_energy(data, k + 2, L - data[k])
 
 
 @formula
-def joint_table_effort(data, k, q, v):  # type: ignore[no-untyped-def]
+def joint_table_effort(data, k, q, v):
     """τ = −F(q − x₀) − d v."""
     return -curve_value(data, k + 2, q - data[k]) - data[k + 1] * v
 
 
 @formula
-def joint_table_energy(data, k, q):  # type: ignore[no-untyped-def]
+def joint_table_energy(data, k, q):
     """U = ∫₀ˣ F."""
     return curve_energy(data, k + 2, q - data[k])

@@ -255,7 +255,7 @@ def _is_massless(body: Body) -> bool:
 
 
 @formula
-def wrench(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def wrench(data, k, X_WA, X_WB):
     """Forces of a point mass on A and on B, each at its origin, in the world; NaN where these are one."""
     L, u = length_and_direction(X_WA.p, X_WB.p)
     o = zero(L)
@@ -263,14 +263,14 @@ def wrench(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy(data, k, X_WA, X_WB):
     """U = −μ m/|r|."""
     L, _ = length_and_direction(X_WA.p, X_WB.p)
     return -data[k] / L
 
 
 @formula
-def field_force(t, data, k, X_WA):  # type: ignore[no-untyped-def]
+def field_force(t, data, k, X_WA):
     """m g(t, p_A) on A, in the world; NaN where the function fails."""
     nan = math.nan
     status, g = call(data[k + 1], t, (X_WA.p,), (nan, nan, nan))

@@ -68,6 +68,6 @@ class JointForce(ForceElement):
 
 
 @formula
-def effort(t, data, k, q):  # type: ignore[no-untyped-def]
+def effort(t, data, k, q):
     """τ = y(t)."""
     return zero(q) + time_value(data, k, t)

@@ -130,7 +130,7 @@ class JointFriction(ForceElement):
 
 
 @formula
-def bristle(data, k, v, z):  # type: ignore[no-untyped-def]
+def bristle(data, k, v, z):
     """τ and ż."""
     stiffness, speed = data[k + 3], abs(v)
     # z_s = g(v)/σ₀

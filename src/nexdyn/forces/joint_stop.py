@@ -146,7 +146,7 @@ class JointStop(ForceElement):
 
 
 @formula
-def side(data, k, depth, rate):  # type: ignore[no-untyped-def]
+def side(data, k, depth, rate):
     """k δᵉ max(0, 1 + a δ̇)."""
     o = zero(depth)
     pressed, grip = if_less(depth, o, o, depth), 1.0 + data[k + 2] * rate
@@ -154,13 +154,13 @@ def side(data, k, depth, rate):  # type: ignore[no-untyped-def]
 
 
 @formula
-def effort(data, k, q, v):  # type: ignore[no-untyped-def]
+def effort(data, k, q, v):
     """τ of both stops."""
     return side(data, k, data[k + 3] - q, -v) - side(data, k, q - data[k + 4], v)
 
 
 @formula
-def energy(data, k, q):  # type: ignore[no-untyped-def]
+def energy(data, k, q):
     """k δᵉ⁺¹/(e + 1)."""
     o, e = zero(q), data[k + 1] + 1.0
     low, high = data[k + 3] - q, q - data[k + 4]

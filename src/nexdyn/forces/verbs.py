@@ -52,13 +52,13 @@ JOINT_FORCE, JOINT_TABLE, BUSHING_XYZ = kinds.JOINT_FORCE, kinds.JOINT_TABLE, ki
 OK, FAILED = 0, 1
 
 
-def is_finite(x):  # type: ignore[no-untyped-def]
+def is_finite(x):
     """Whether x is neither NaN nor infinite; lanes are not looked at."""
     return isinstance(x, np.ndarray) or x - x == 0.0
 
 
 @overloaded(is_finite)
-def _is_finite(x):  # type: ignore[no-untyped-def]
+def _is_finite(x):
     return (lambda x: True) if x is pack else (lambda x: x - x == 0.0)
 
 
@@ -82,7 +82,7 @@ def _(X: Pose) -> Any:
 
 
 @formula
-def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its frame's origin, in world axes."""
     if kind == POINT_SPRING:
         return point_spring.wrench(data, k, X_WA, V_A, X_WB, V_B)
@@ -105,31 +105,31 @@ def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no
 
 
 @formula
-def nowhere(x):  # type: ignore[no-untyped-def]
+def nowhere(x):
     """No number, in each lane."""
     o = zero(x) + math.nan
     return Force(Vec3(o, o, o), Vec3(o, o, o))
 
 
-def sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+def sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):
     """Forces on A and on B of a contact whose friction sticks; lanes, which carry none, give NaN."""
     return contact.sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
 
 
 @overloaded(sticking_contact)
-def _sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+def _sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):
     if x is pack:
         return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
     return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: contact.sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
 
 
-def surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+def surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):
     """Forces on A and on B of surfaces in contact; lanes, which know none, give NaN."""
     return surface_contact.surface_wrench(tables.room, tables, e, k, (X_WA, V_A, X_WB, V_B))
 
 
 @overloaded(surface_contact_wrench)
-def _surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+def _surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):
     if x is pack:
         return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
     return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: surface_contact.surface_wrench(
@@ -137,32 +137,32 @@ def _surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ign
     )
 
 
-def surface_contact_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
+def surface_contact_energy(tables, e, k, X_WA, X_WB, x):
     """What surfaces in contact store; lanes, which know none, give NaN."""
     return surface_contact.surface_energy(tables.room, tables, e, k, X_WA, X_WB)
 
 
 @overloaded(surface_contact_energy)
-def _surface_contact_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
+def _surface_contact_energy(tables, e, k, X_WA, X_WB, x):
     if x is pack:
         return lambda tables, e, k, X_WA, X_WB, x: zero(x) + math.nan
     return lambda tables, e, k, X_WA, X_WB, x: surface_contact.surface_energy(tables.room, tables, e, k, X_WA, X_WB)
 
 
-def sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
+def sticking_energy(tables, e, k, X_WA, X_WB, x):
     """What its friction stores; lanes, which carry none, give NaN."""
     return contact.held_energy(tables, e, k, X_WA, X_WB)
 
 
 @overloaded(sticking_energy)
-def _sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
+def _sticking_energy(tables, e, k, X_WA, X_WB, x):
     if x is pack:
         return lambda tables, e, k, X_WA, X_WB, x: zero(x) + math.nan
     return lambda tables, e, k, X_WA, X_WB, x: contact.held_energy(tables, e, k, X_WA, X_WB)
 
 
 @formula
-def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):
     """(status, F_A, F_B) of force e at time t, from the poses and velocities (of the origins) of its frames."""
     k, o = tables.index[e, FIRST], zero(X_WA.p.x)
     if tables.index[e, OFF] != 0:
@@ -186,68 +186,68 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untype
     return status if valid else FAILED, F_A, F_B
 
 
-def actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
+def actuator_effort(tables, e, k, t, q, v):
     """τ of the actuator e; lanes, which carry no actuators, give NaN."""
     return one_actuator(tables, e, k, t, q, v)
 
 
 @overloaded(actuator_effort)
-def _actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
+def _actuator_effort(tables, e, k, t, q, v):
     if q is pack:
         return lambda tables, e, k, t, q, v: zero(q) + math.nan
     return lambda tables, e, k, t, q, v: one_actuator(tables, e, k, t, q, v)
 
 
-def stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+def stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, x):
     """Forces on A and on B of a user's force with states; lanes, which carry none, give NaN."""
     return user.stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B)
 
 
 @overloaded(stated_wrench)
-def _stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+def _stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, x):
     if x is pack:
         return lambda tables, e, t, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
     return lambda tables, e, t, k, X_WA, V_A, X_WB, V_B, x: user.stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B)
 
 
-def field_force(t, data, k, X_WA, x):  # type: ignore[no-untyped-def]
+def field_force(t, data, k, X_WA, x):
     """Force on A of a field of gravity; lanes, which know none, give NaN."""
     return gravity.field_force(t, data, k, X_WA)
 
 
 @overloaded(field_force)
-def _field_force(t, data, k, X_WA, x):  # type: ignore[no-untyped-def]
+def _field_force(t, data, k, X_WA, x):
     if x is pack:
         return lambda t, data, k, X_WA, x: nowhere(x)
     return lambda t, data, k, X_WA, x: gravity.field_force(t, data, k, X_WA)
 
 
-def stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
+def stated_effort(tables, e, t, k, q, v):
     """τ of a user's force with states; lanes, which carry none, give NaN."""
     return user.stated_effort(tables, e, t, k, q, v)
 
 
 @overloaded(stated_effort)
-def _stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
+def _stated_effort(tables, e, t, k, q, v):
     if q is pack:
         return lambda tables, e, t, k, q, v: zero(q) + math.nan
     return lambda tables, e, t, k, q, v: user.stated_effort(tables, e, t, k, q, v)
 
 
-def friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
+def friction_effort(tables, e, k, v):
     """τ of dry friction; lanes, which carry none that sticks, give NaN."""
     return one_friction(tables, e, k, v)
 
 
 @overloaded(friction_effort)
-def _friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
+def _friction_effort(tables, e, k, v):
     if v is pack:
         return lambda tables, e, k, v: zero(v) + math.nan
     return lambda tables, e, k, v: one_friction(tables, e, k, v)
 
 
 @formula
-def one_actuator(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
+def one_actuator(tables, e, k, t, q, v):
     """τ of the actuator e, and the rates of its states."""
     o, s = zero(q), tables.index[e, STATE]
     if tables.index[e, STATES] == 0:
@@ -261,7 +261,7 @@ def one_actuator(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def one_friction(tables, e, k, v):  # type: ignore[no-untyped-def]
+def one_friction(tables, e, k, v):
     """τ of dry friction, and the rate of its bristle."""
     s = tables.index[e, STATE]
     effort, rate = joint_friction.bristle(tables.data, k, v, tables.z[s])
@@ -270,7 +270,7 @@ def one_friction(tables, e, k, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def freedom_element(tables, e, t, q, v):  # type: ignore[no-untyped-def]
+def freedom_element(tables, e, t, q, v):
     """(status, effort) of force e at time t, from the coordinate and velocity of its freedom."""
     kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
     if tables.index[e, OFF] != 0:
@@ -296,7 +296,7 @@ def freedom_element(tables, e, t, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def element_energy(tables, e, X_WA, X_WB):
     """U of force e."""
     kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
     if tables.index[e, OFF] != 0:
@@ -322,7 +322,7 @@ def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def freedom_energy(tables, e, q):  # type: ignore[no-untyped-def]
+def freedom_energy(tables, e, q):
     """U of force e in a joint."""
     kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
     if tables.index[e, OFF] != 0:

@@ -20,13 +20,13 @@ class Free(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     p = X.p + X.R @ Vec3(q[k + 4], q[k + 5], q[k + 6])
     return Pose(X.R @ rotation(Quat(q[k], q[k + 1], q[k + 2], q[k + 3])), p)
 
 
 @formula
-def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+def motion_subspace(H, j):
     H[j] = Motion(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     H[j + 1] = Motion(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     H[j + 2] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))

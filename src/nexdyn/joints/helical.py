@@ -29,17 +29,17 @@ class Helical(Joint):
 
 
 @formula
-def pose(X, q, k, pitch):  # type: ignore[no-untyped-def]
+def pose(X, q, k, pitch):
     return Pose(turned_about_z(X.R, q[k]), X.p + (pitch * q[k]) * z_column(X.R))
 
 
 @formula
-def motion_subspace(H, j, pitch):  # type: ignore[no-untyped-def]
+def motion_subspace(H, j, pitch):
     H[j] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, pitch))
 
 
 @formula
-def constraint_subspace(W, pitch):  # type: ignore[no-untyped-def]
+def constraint_subspace(W, pitch):
     s = 1.0 / sqrt(1.0 + pitch * pitch)
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))

@@ -21,17 +21,17 @@ class Revolute(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     return Pose(turned_about_z(X.R, q[k]), X.p)
 
 
 @formula
-def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+def motion_subspace(H, j):
     H[j] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
 
 
 @formula
-def constraint_subspace(W):  # type: ignore[no-untyped-def]
+def constraint_subspace(W):
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[2] = Force(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))

@@ -47,7 +47,7 @@ UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
 
 
 @formula
-def other_pose(kind, X, pitch, q, k):  # type: ignore[no-untyped-def]
+def other_pose(kind, X, pitch, q, k):
     if kind == FIXED:
         return X
     if kind == HELICAL:
@@ -66,7 +66,7 @@ def other_pose(kind, X, pitch, q, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def child_pose(kind, X, pitch, q, k):  # type: ignore[no-untyped-def]
+def child_pose(kind, X, pitch, q, k):
     """X_PC = X_PJ X_J(q); q of the joint starts at k."""
     if kind == REVOLUTE:
         return revolute.pose(X, q, k)
@@ -76,7 +76,7 @@ def child_pose(kind, X, pitch, q, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def motion_columns(kind, pitch, q, k, H, j):  # type: ignore[no-untyped-def]
+def motion_columns(kind, pitch, q, k, H, j):
     """Columns of H in the child's frame, into rows j, j + 1, … of the table H."""
     if kind == REVOLUTE:
         revolute.motion_subspace(H, j)
@@ -99,7 +99,7 @@ def motion_columns(kind, pitch, q, k, H, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def joint_bias(kind, q, k, v, j, o):  # type: ignore[no-untyped-def]
+def joint_bias(kind, q, k, v, j, o):
     """Ḣ q̇; `o` is a zero of the scalar's kind."""
     if kind == UNIVERSAL:
         return universal.bias(q, k, v, j)
@@ -109,7 +109,7 @@ def joint_bias(kind, q, k, v, j, o):  # type: ignore[no-untyped-def]
 
 
 @formula
-def column_rate(kind, q, k, v, j, n, h):  # type: ignore[no-untyped-def]
+def column_rate(kind, q, k, v, j, n, h):
     """Rate ḣ of column n (which is h) of H in the child's frame; q of the joint starts at k, v at j."""
     if kind == UNIVERSAL:
         return universal.column_rate(q, k, v, j, n)
@@ -120,7 +120,7 @@ def column_rate(kind, q, k, v, j, n, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def column_slope(kind, q, k, m, n, h):  # type: ignore[no-untyped-def]
+def column_slope(kind, q, k, m, n, h):
     """∂h/∂q_n of column m of H (which is h) in the child's frame, by coordinate n of the joint; q starts at k."""
     if kind == UNIVERSAL:
         return universal.column_slope(q, k, m, n)
@@ -131,7 +131,7 @@ def column_slope(kind, q, k, m, n, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bias_slope(kind, q, k, v, j, n):  # type: ignore[no-untyped-def]
+def bias_slope(kind, q, k, v, j, n):
     """∂(Ḣ q̇)/∂q_n at constant q̇ in the child's frame, by coordinate n of the joint; q starts at k, v at j."""
     if kind == UNIVERSAL:
         return universal.bias_slope(q, k, v, j, n)
@@ -142,7 +142,7 @@ def bias_slope(kind, q, k, v, j, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def constraint_columns(kind, pitch, q, k, W):  # type: ignore[no-untyped-def]
+def constraint_columns(kind, pitch, q, k, W):
     """Columns of W in the child's frame, into rows 0, 1, … of the table W."""
     if kind == FIXED:
         fixed.constraint_subspace(W)
@@ -165,7 +165,7 @@ def constraint_columns(kind, pitch, q, k, W):  # type: ignore[no-untyped-def]
 
 
 @formula
-def chart_rate(kind, base, k, xi, v, j, out):  # type: ignore[no-untyped-def]
+def chart_rate(kind, base, k, xi, v, j, out):
     """ξ̇ of a spherical or free joint at q = base ∘ ξ: φ̇ = Jᵣ⁻¹(φ) ω and, if free, ḋ = R v."""
     phi = Vec3(xi[j], xi[j + 1], xi[j + 2])
     rate = right_jacobian_inverse_times(phi, Vec3(v[j], v[j + 1], v[j + 2]))
@@ -177,7 +177,7 @@ def chart_rate(kind, base, k, xi, v, j, out):  # type: ignore[no-untyped-def]
 
 
 @formula
-def chart_step(kind, base, k, xi, j, q):  # type: ignore[no-untyped-def]
+def chart_step(kind, base, k, xi, j, q):
     """q = base ∘ ξ of a spherical or free joint: base ⊗ exp(φ) and, if free, p + d."""
     turned = Quat(base[k], base[k + 1], base[k + 2], base[k + 3]) @ exp_quaternion(Vec3(xi[j], xi[j + 1], xi[j + 2]))
     turned = normalized(turned)

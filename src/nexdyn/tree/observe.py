@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @formula
-def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):  # type: ignore[no-untyped-def]
+def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):
     """One sample of `observe`, from X_W, V, A, F and H in the scratch."""
     topology, body = model.topology, model.body
     X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
@@ -71,7 +71,7 @@ def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):  # ty
 
 
 @kernel
-def observe(  # type: ignore[no-untyped-def]
+def observe(
     handle, frames, forces, t, q, v, a, z, tau,
     poses, twists, rates, wrenches, reactions, energies,
 ):  # fmt: skip
