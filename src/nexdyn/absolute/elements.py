@@ -29,12 +29,13 @@ from nexdyn.absolute.force_stiffness import (
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion_tables import MotionTables, block_places, centres
 from nexdyn.constraints.turns import axis_x, axis_z, turned
-from nexdyn.forces import applied, bushing, joint_force, point_spring, states, torsion_spring
 from nexdyn.forces import kinds as force_kinds
+from nexdyn.forces import states
 from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
 from nexdyn.forces.nearby import choose
 from nexdyn.forces.nearby import count as count_near
+from nexdyn.forces.pages import effort_in_all_lanes, wrenches_in_all_lanes
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
@@ -74,16 +75,13 @@ from nexdyn.spatial.table import MotionRows, PoseRows
 from nexdyn.spatial.turns import near
 from nexdyn.variants import leaves_out
 
-POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
-    force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
-)  # fmt: skip
+TORSION_SPRING = force_kinds.TORSION_SPRING
 REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
     kinds.REVOLUTE, kinds.PRISMATIC, kinds.HELICAL, kinds.CYLINDRICAL,
 )  # fmt: skip
 UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
     kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE,
 )  # fmt: skip
-LANE_KINDS = (APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, force_kinds.JOINT_FORCE)
 JOINT_KIND, PAIR, FIRST_Q, FIRST_V, COUNT_V, CHILD, PARENT = range(7)
 STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED, UNIT = range(6)
 
@@ -546,7 +544,7 @@ def effort_and_slope(acts, e, t, gh, assemble):
 
 # --- of one system, or of lanes -----------------------------------------------------------------------------------
 #
-# Lanes carry the forces whose stiffness has a closed form and no branch, LANE_KINDS, and no states.
+# Lanes support the forces whose pages say ALL_LANES, and no states.
 
 
 def freedom_load(acts: Any, e: Any, t: Any, gh: Any, assemble: Any, data: Any) -> Any:
@@ -567,7 +565,10 @@ def effort_in_lanes(acts, e, t):
     index = acts.forces.index
     i, k = index[e, FREEDOM], index[e, COORDINATE]
     if index[e, OFF] == 0:
-        acts.effort[i] += joint_force.effort(t, acts.forces.data, index[e, FIRST], acts.q[k])
+        tables, q = acts.forces, acts.q[k]
+        acts.effort[i] += effort_in_all_lanes(
+            index[e, KIND], tables, e, t, tables.data, index[e, FIRST], q, acts.v[i], q
+        )
     return OK
 
 
@@ -589,16 +590,9 @@ def _(acts, e, t, X_A, V_A, X_B, V_B, data):
 def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):
     kind, k, data, o = tables.index[e, KIND], tables.index[e, FIRST], tables.data, zero(X_A.p.x)
     nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
-    F_A, F_B = nothing, nothing
-    if tables.index[e, OFF] == 0:
-        if kind == APPLIED:
-            F_A = applied.wrench(t, data, k, X_A)
-        elif kind == POINT_SPRING:
-            F_A, F_B = point_spring.wrench(data, k, X_A, V_A, X_B, V_B)
-        elif kind == TORSION_SPRING:
-            F_A, F_B = torsion_spring.wrench(data, k, X_A, V_A, X_B, V_B)
-        else:
-            F_A, F_B = bushing.wrench(data, k, X_A, V_A, X_B, V_B)
+    if tables.index[e, OFF] != 0:
+        return OK, nothing, nothing
+    F_A, F_B = wrenches_in_all_lanes(kind, tables, e, t, data, k, X_A, V_A, X_B, V_B, o)
     return OK, F_A, F_B
 
 

@@ -28,6 +28,8 @@ from nexdyn.errors import InputError
 from nexdyn.forces.applied import function_of_time
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.kinds import ACTUATOR
+from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, keep, no_number
+from nexdyn.forces.tables import STATE, STATES
 from nexdyn.forces.user import joint_effort
 from nexdyn.kernel import formula
 from nexdyn.model.callbacks import JOINT, Callback, callback_of
@@ -326,3 +328,20 @@ def sampled(t, data, k, q, v, x):
     """x and u of the sample at t: u_k, x_k+1 = x_k + Δ ẋ_k."""
     u, dx = command(t, data, k, q, v, x)
     return x + data[k + SAMPLE] * dx, u
+
+
+@formula
+def effort(tables, e, t, data, k, q, v):
+    """τ, and the rates of its states."""
+    o, s = zero(q), tables.index[e, STATE]
+    if tables.index[e, STATES] == 0:
+        tau, _, _ = effort_and_rates(t, data, k, q, v, o, o, 0.0)
+        return tau
+    z = tables.z
+    tau, dx, dy = effort_and_rates(t, data, k, q, v, o + z[s], o + z[s + 1], z[s + 2])
+    keep(tables.rate, s, dx)
+    keep(tables.rate, s + 1, dy)
+    return tau
+
+
+PAGE = InFreedom(ACTUATOR, "Actuator", alone(effort, no_number), STORES_NOTHING, NO_LANES)

@@ -35,6 +35,7 @@ import numpy as np
 from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import PairForce, reaction
 from nexdyn.forces.kinds import BUSHING, BUSHING_XYZ
+from nexdyn.forces.page import ALL_LANES, TREE_LANES, Between
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
 from nexdyn.model.force import Force as ForceElement
@@ -68,7 +69,7 @@ class Bushing(PairForce):
     a, b, anchor_a, anchor_b, at_a, at_b: where (:class:`PairForce`).
     """
 
-    kind = "bushing"
+    kind, codes = "bushing", (BUSHING, BUSHING_XYZ)
     stiffness: Any
     damping: Any
     angles: str
@@ -239,3 +240,7 @@ def energy_xyz(data, k, X_WA, X_WB):
     p = Rt @ (X_WB.p - X_WA.p)
     K_phi, K_p = matrix_times(data, k, phi, p)
     return 0.5 * (phi @ K_phi + p @ K_p)
+
+
+PAGE = Between(BUSHING, "Bushing", wrench, energy, ALL_LANES)
+PAGE_XYZ = Between(BUSHING_XYZ, "Bushing by Tait–Bryan angles", wrench_xyz, energy_xyz, TREE_LANES)

@@ -46,8 +46,9 @@ from nexdyn.forces.between import PairForce, check_points
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT, FAR
 from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_hold, own_slope, own_slope_at
+from nexdyn.forces.page import TREE_LANES, Between, alone, no_number, nowhere
 from nexdyn.forces.point_spring import length_and_direction
-from nexdyn.forces.tables import STATE
+from nexdyn.forces.tables import STATE, STATES
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.force import Frame
@@ -613,3 +614,24 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):
             put_state(row, 12, m.v_t)
             row[15], row[16], row[17] = sticks, 0.0, 0.0
             put_state(row, 18, Vec3(0.0, 0.0, 0.0))
+
+
+sticking_wrench_alone, held_energy_alone = alone(sticking_wrench, nowhere), alone(held_energy, no_number)
+
+
+@formula
+def wrenches(tables, e, data, k, X_WA, V_A, X_WB, V_B, x):
+    """Forces on A and on B; friction that sticks has states."""
+    if tables.index[e, STATES] > 0:
+        return sticking_wrench_alone(tables, e, k, X_WA, V_A, X_WB, V_B, x)
+    return wrench(data, k, X_WA, V_A, X_WB, V_B)
+
+
+@formula
+def whole_energy(tables, e, data, k, X_WA, X_WB, x):
+    """U, with what friction that sticks stores."""
+    U = energy(data, k, X_WA, X_WB)
+    return U + held_energy_alone(tables, e, k, X_WA, X_WB, x) if tables.index[e, STATES] > 0 else U
+
+
+PAGE = Between(CONTACT, "contact at points", wrenches, whole_energy, TREE_LANES)

@@ -23,6 +23,7 @@ from nexdyn.errors import InputError
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.contact_law import damping_number
 from nexdyn.forces.kinds import JOINT_STOP
+from nexdyn.forces.page import NO_LANES, InFreedom
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
@@ -166,3 +167,6 @@ def energy(data, k, q):
     low, high = data[k + 3] - q, q - data[k + 4]
     low, high = if_less(low, o, o, low), if_less(high, o, o, high)
     return data[k] / e * (power(low, e) + power(high, e))
+
+
+PAGE = InFreedom(JOINT_STOP, "JointStop", effort, energy, NO_LANES)

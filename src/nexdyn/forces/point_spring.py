@@ -16,6 +16,7 @@ from typing import Any
 
 from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import POINT_SPRING
+from nexdyn.forces.page import ALL_LANES, Between
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
 from nexdyn.spatial.algebra import Force, Vec3
@@ -98,3 +99,6 @@ def energy(data, k, X_WA, X_WB):
     L, _ = length_and_direction(X_WA.p, X_WB.p)
     x = L - data[k + 2]
     return (0.5 * data[k] * x + data[k + 3]) * x
+
+
+PAGE = Between(POINT_SPRING, "PointSpring", wrench, energy, ALL_LANES)

@@ -21,17 +21,11 @@ from nexdyn.forces.torsion_spring import REFERENCE
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.system import System
-from nexdyn.spatial.lanes import pack
 
 ACTUATOR, CONTACT, SURFACE = kinds.ACTUATOR, kinds.CONTACT, kinds.SURFACE
 SAMPLE, INTEGRAL, HELD, NEXT = actuator.SAMPLE, actuator.INTEGRAL, actuator.HELD, actuator.NEXT
 DUE = 1e-9
 """Part of the sample time by which a sample may come early: rounding of the step."""
-
-
-def keep(array, i, x):
-    """array[i] = x; lanes keep nothing in an array of floats."""
-    array[i] = x
 
 
 def confine_one(y, K, i, j, z, inner, m):
@@ -42,13 +36,6 @@ def confine_one(y, K, i, j, z, inner, m):
 @overloaded(confine_one)
 def _confine_one(y, K, i, j, z, inner, m):
     return confine_one if hasattr(y, "dtype") else lambda y, K, i, j, z, inner, m: None
-
-
-@overloaded(keep)
-def _keep(array, i, x):
-    if x is pack and hasattr(array, "dtype"):
-        return lambda array, i, x: None
-    return keep
 
 
 @formula

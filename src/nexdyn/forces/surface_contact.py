@@ -48,6 +48,7 @@ from nexdyn.forces.contact import (
     state,
 )
 from nexdyn.forces.foundations import RESISTS, BetweenSolids
+from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.mesh_overlap import Room, is_mesh
 from nexdyn.forces.mesh_press import meshes_apart, press_meshes, stored_in_meshes
 from nexdyn.forces.overlap import (
@@ -63,6 +64,7 @@ from nexdyn.forces.overlap import (
     room_for,
     stored,
 )
+from nexdyn.forces.page import NO_LANES, Between, alone, no_number, nowhere
 from nexdyn.forces.pressed import DISC, add_side, deeper_by, nothing_pressed, pressing, relative, share
 from nexdyn.forces.round_press import press_ball, press_round, sunk_here
 from nexdyn.forces.sticking import Slip
@@ -441,3 +443,18 @@ def observe_surface(data, motion_a, motion_b, z, room, out):
         put_state(row, 12, h.v_t)
         row[16], row[17] = s.area, s.peak
         put_state(row, 18, moment)
+
+
+@formula
+def area_wrenches(tables, e, k, X_WA, V_A, X_WB, V_B):
+    """Forces on A and on B."""
+    return surface_wrench(tables.room, tables, e, k, (X_WA, V_A, X_WB, V_B))
+
+
+@formula
+def area_energy(tables, e, k, X_WA, X_WB):
+    """U."""
+    return surface_energy(tables.room, tables, e, k, X_WA, X_WB)
+
+
+PAGE = Between(SURFACE, "contact over areas", alone(area_wrenches, nowhere), alone(area_energy, no_number), NO_LANES)

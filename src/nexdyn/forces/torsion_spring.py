@@ -23,6 +23,7 @@ from numba import types
 
 from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import TORSION_SPRING
+from nexdyn.forces.page import ALL_LANES, Between
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.element import Element
 from nexdyn.spatial.algebra import Force, T, Vec3
@@ -216,3 +217,6 @@ def energy(data, k, X_WA, X_WB):
     """U = ½ k δ² + m₀ δ."""
     angle = deflection(data, k, X_WA, X_WB)
     return (0.5 * data[k] * angle + data[k + TORQUE]) * angle
+
+
+PAGE = Between(TORSION_SPRING, "TorsionSpring", wrench, energy, ALL_LANES)

@@ -24,6 +24,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.forces.between import PairForce, check_freedom, check_points, reaction
 from nexdyn.forces.kinds import USER, USER_JOINT
+from nexdyn.forces.page import STORES_NOTHING, TREE_LANES, Between, InFreedom, alone, no_number, nowhere
 from nexdyn.forces.tables import MOST_STATES, STATE, STATES
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.callbacks import BODIES, JOINT, Callback, call, callback_of, with_states
@@ -355,3 +356,26 @@ def _joint_effort(t, data, k, q, v):
     if q is pack:
         return lambda t, data, k, q, v: efforts_of_lanes(t, common(data, k), q, v)
     return lambda t, data, k, q, v: one_effort(t, common(data, k), q, v)
+
+
+stated_wrench_alone, stated_effort_alone = alone(stated_wrench, nowhere), alone(stated_effort, no_number)
+
+
+@formula
+def wrenches(tables, e, t, data, k, X_WA, V_A, X_WB, V_B, x):
+    """Forces on A and on B, of a force with or without states."""
+    if tables.index[e, STATES] > 0:
+        return stated_wrench_alone(tables, e, t, k, X_WA, V_A, X_WB, V_B, x)
+    return wrench(t, data, k, X_WA, V_A, X_WB, V_B)
+
+
+@formula
+def effort(tables, e, t, data, k, q, v, x):
+    """τ, of a force with or without states."""
+    if tables.index[e, STATES] > 0:
+        return stated_effort_alone(tables, e, t, k, q, v, x)
+    return joint_effort(t, data, k, q, v)
+
+
+PAGE = Between(USER, "UserForce", wrenches, STORES_NOTHING, TREE_LANES)
+JOINT_PAGE = InFreedom(USER_JOINT, "UserJointForce", effort, STORES_NOTHING, TREE_LANES)

@@ -18,7 +18,8 @@ from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.nearby import choose
 from nexdyn.forces.nearby import count as count_near
-from nexdyn.forces.states import count, keep
+from nexdyn.forces.page import keep
+from nexdyn.forces.states import count
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
