@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.forces import actuator, kinds
+from nexdyn.forces.page import keep
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, OFF, STATE, STATES, ForceTables
 from nexdyn.forces.torsion_spring import REFERENCE
 from nexdyn.generic import defines, generic
