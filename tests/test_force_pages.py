@@ -72,5 +72,5 @@ def test_a_force_without_a_page_is_named_when_the_package_is_imported(monkeypatc
         code: ClassVar[int] = 99
 
     monkeypatch.setitem(FORCES, "wind", Wind)
-    with pytest.raises(TypeError, match="Wind has the number 99, of which nexdyn.forces.pages has no page"):
+    with pytest.raises(TypeError, match="Wind has the number 99, of which nexdyn"):
         nexdyn.forces._check_pages()
