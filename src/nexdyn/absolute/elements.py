@@ -56,7 +56,7 @@ from nexdyn.generic import defines, generic, is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
 from nexdyn.joints.helical import Helical
-from nexdyn.joints.verbs import motion_columns
+from nexdyn.joints.verbs import coordinates_of, motion_columns
 from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
@@ -68,9 +68,8 @@ from nexdyn.spatial.algebra import (
     T,
     Vec3,
     cross,
-    normalized,
 )
-from nexdyn.spatial.lanes import LaneVector, all_less, atan2, greater, if_less, zero
+from nexdyn.spatial.lanes import LaneVector, all_less, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 from nexdyn.spatial.turns import near
 from nexdyn.variants import leaves_out
@@ -224,8 +223,7 @@ def _judged(system: System, length: float) -> np.ndarray:
 
 def _slides(joint: Joint, freedom: int) -> bool:
     """Whether a freedom is a displacement, not a turn."""
-    turns = {REVOLUTE: (0,), HELICAL: (0,), CYLINDRICAL: (0,), UNIVERSAL: (0, 1), PLANAR: (2,)}
-    return freedom not in {**turns, SPHERICAL: (0, 1, 2), FREE: (0, 1, 2)}.get(joint.code, ())
+    return joint.directions[freedom][0] == "slide"
 
 
 def equations(joint: Joint) -> list[str]:
@@ -332,27 +330,11 @@ def joint_motion(tables, s, acts, j):
     X_A, X_B = joint_frames(tables, s, acts, j)
     R, p = T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p)
     kind, k, q = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.q
-    z = axis_z(X_A.R)
-    if kind == REVOLUTE or kind == HELICAL:
-        q[k] = counted_angle(s, acts, j, k, atan2(R.yx - R.xy, R.xx + R.yy), z)
-    elif kind == PRISMATIC:
-        q[k] = p.z
-    elif kind == CYLINDRICAL:
-        q[k] = counted_angle(s, acts, j, k, atan2(R.yx - R.xy, R.xx + R.yy), z)
-        q[k + 1] = p.z
-    elif kind == UNIVERSAL:
-        q[k] = counted_angle(s, acts, j, k, atan2(R.yx, R.xx), z)
-        q[k + 1] = counted_angle(s, acts, j, k + 1, atan2(R.zy, R.zz), axis_x(X_B.R))
-    elif kind == PLANAR:
-        q[k], q[k + 1] = p.x, p.y
-        q[k + 2] = counted_angle(s, acts, j, k + 2, atan2(R.yx - R.xy, R.xx + R.yy), z)
-    elif kind == CARTESIAN:
-        q[k], q[k + 1], q[k + 2] = p.x, p.y, p.z
-    elif kind == SPHERICAL or kind == FREE:
-        x = quaternion_near(R, q, k)
-        q[k], q[k + 1], q[k + 2], q[k + 3] = x.w, x.x, x.y, x.z
-        if kind == FREE:
-            q[k + 4], q[k + 5], q[k + 6] = p.x, p.y, p.z
+    coordinates_of(kind, R, p, q, k)
+    for m in range(acts.joints[j, COUNT_V]):
+        if acts.places[k + m] >= 0:  # an angle: about z of A, or as the second of a universal joint about x of B
+            axis = axis_x(X_B.R) if m == 1 else axis_z(X_A.R)
+            q[k + m] = counted_angle(s, acts, j, k + m, q[k + m], axis)
     relative_velocity(s, acts, j, X_B)
     H = MotionRows(acts.H, 0)
     motion_columns(kind, acts.pitch[j], q, k, H, 0)
@@ -367,27 +349,6 @@ def joint_motion(tables, s, acts, j):
             acts.v[first + m] = h.w @ X_B_V.w  # q is the angle
         else:
             acts.v[first + m] = (h.w @ X_B_V.w + h.v @ X_B_V.v) / (h.w @ h.w + h.v @ h.v)
-
-
-@formula
-def quaternion_near(R, q, k):
-    """The unit quaternion of R, of its two signs that nearer to q."""
-    trace, o = R.xx + R.yy + R.zz, zero(R.xx)
-    x = Quat(R.yx - R.xy, R.xz + R.zx, R.yz + R.zy, 1.0 + 2.0 * R.zz - trace)
-    y = Quat(R.xz - R.zx, R.xy + R.yx, 1.0 + 2.0 * R.yy - trace, R.yz + R.zy)
-    x = quaternion_if_less(R.yy, R.zz, x, y)
-    y = Quat(R.zy - R.yz, 1.0 + 2.0 * R.xx - trace, R.xy + R.yx, R.xz + R.zx)
-    x = quaternion_if_less(R.xx, greater(R.yy, R.zz), x, y)
-    y = Quat(1.0 + trace, R.zy - R.yz, R.xz - R.zx, R.yx - R.xy)
-    x = normalized(quaternion_if_less(trace, greater(R.xx, greater(R.yy, R.zz)), x, y))
-    across = x.w * q[k] + x.x * q[k + 1] + x.y * q[k + 2] + x.z * q[k + 3]
-    return if_less(across, 0.0, o - 1.0, o + 1.0) * x
-
-
-@formula
-def quaternion_if_less(a, b, x, y):
-    """x where a < b, else y."""
-    return Quat(if_less(a, b, x.w, y.w), if_less(a, b, x.x, y.x), if_less(a, b, x.y, y.y), if_less(a, b, x.z, y.z))
 
 
 @formula

@@ -10,7 +10,7 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z
-from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.lanes import atan2, zero
 from nexdyn.spatial.sincos import sincos
 
 
@@ -27,6 +27,12 @@ class Planar(Joint):
 def pose(X, q, k):
     p = X.p + X.R @ Vec3(q[k], q[k + 1], zero(q[k]))
     return Pose(turned_about_z(X.R, q[k + 2]), p)
+
+
+@formula
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    q[k], q[k + 1], q[k + 2] = p.x, p.y, atan2(R.yx - R.xy, R.xx + R.yy)
 
 
 @formula

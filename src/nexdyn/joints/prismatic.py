@@ -26,6 +26,12 @@ def pose(X, q, k):
 
 
 @formula
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    q[k] = p.z
+
+
+@formula
 def motion_subspace(H, j):
     H[j] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))
 

@@ -9,6 +9,7 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z
+from nexdyn.spatial.lanes import atan2
 
 
 class Revolute(Joint):
@@ -23,6 +24,12 @@ class Revolute(Joint):
 @formula
 def pose(X, q, k):
     return Pose(turned_about_z(X.R, q[k]), X.p)
+
+
+@formula
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    q[k] = atan2(R.yx - R.xy, R.xx + R.yy)
 
 
 @formula

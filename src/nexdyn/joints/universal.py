@@ -11,7 +11,7 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, turned_about_z
-from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.lanes import atan2, zero
 from nexdyn.spatial.sincos import sincos
 
 
@@ -34,6 +34,13 @@ def pose(X, q, k):
         R.zx, c * R.zy + s * R.zz, c * R.zz - s * R.zy,
     )  # fmt: skip
     return Pose(R, X.p)
+
+
+@formula
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    # R = Rz(q₁) Rx(q₂): the first column is (c₁, s₁, 0), the third ends in c₂, the second in s₂
+    q[k], q[k + 1] = atan2(R.yx, R.xx), atan2(R.zy, R.zz)
 
 
 @formula

@@ -1,6 +1,7 @@
 """What every joint can do, by its number: the verbs that the algorithms call.
 
     child_pose          X_PC(q) = X_PJ X_J(q)
+    coordinates_of      q of a pose of B in A: what child_pose undoes
     motion_columns      the columns of H;   joint_bias  Ḣ q̇;   column_rate  one column of Ḣ
     column_slope        one column of H by one coordinate;   bias_slope  Ḣ q̇ by one coordinate
     constraint_columns  the columns of W
@@ -13,7 +14,10 @@ content; the algorithms treat them apart, at no cost for what their axis leaves 
 
 from __future__ import annotations
 
+from typing import Any
+
 from nexdyn.joints import (
+    JOINTS,
     cartesian,
     cylindrical,
     fixed,
@@ -73,6 +77,29 @@ def child_pose(kind, X, pitch, q, k):
     if kind == PRISMATIC:
         return prismatic.pose(X, q, k)
     return other_pose(kind, X, pitch, q, k)
+
+
+@formula
+def coordinates_of(kind, R, p, q, k):
+    """q, from k on, of the pose (R, p) of B in A, or of the nearest that the joint takes; angles are between −π and π."""
+    if kind == REVOLUTE:
+        revolute.coordinates_of(R, p, q, k)
+    elif kind == PRISMATIC:
+        prismatic.coordinates_of(R, p, q, k)
+    elif kind == HELICAL:
+        helical.coordinates_of(R, p, q, k)
+    elif kind == CYLINDRICAL:
+        cylindrical.coordinates_of(R, p, q, k)
+    elif kind == UNIVERSAL:
+        universal.coordinates_of(R, p, q, k)
+    elif kind == SPHERICAL:
+        spherical.coordinates_of(R, p, q, k)
+    elif kind == PLANAR:
+        planar.coordinates_of(R, p, q, k)
+    elif kind == CARTESIAN:
+        cartesian.coordinates_of(R, p, q, k)
+    elif kind == FREE:
+        free.coordinates_of(R, p, q, k)
 
 
 @formula
@@ -162,6 +189,21 @@ def constraint_columns(kind, pitch, q, k, W):
         planar.constraint_subspace(W)
     elif kind == CARTESIAN:
         cartesian.constraint_subspace(W)
+
+
+def _made_from_pages() -> Any:
+    """The formula turns(kind, m): whether freedom m of a joint is an angle or a rotation, as the directions on its page say."""
+    lines = ["def turns(kind, m):"]
+    for cls in JOINTS.values():
+        turning = [f"m == {m}" for m, (way, *_) in enumerate(cls.directions) if way == "turn"]
+        if cls.tree and turning:
+            lines.append(f"    if kind == {cls.code}: return {' or '.join(turning)}")
+    scope: dict[str, Any] = {"__name__": __name__}
+    exec("\n".join([*lines, "    return False"]), scope)
+    return formula(scope["turns"])
+
+
+turns = _made_from_pages()
 
 
 @formula
