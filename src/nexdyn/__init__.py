@@ -13,7 +13,10 @@ Every name below is imported when it is first used, so that `import nexdyn` is c
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from nexdyn.shown import drawn_by
 
 __version__ = "0.1.0"
 
@@ -100,6 +103,24 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME_OF)
+
+
+def _of_view(page: str, name: str) -> Callable[..., Any]:
+    """A function of `nexdyn.view`, imported when it is first called."""
+
+    def draw(*arguments: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(f"{__name__}.view.{page}"), name)(*arguments, **options)
+
+    return draw
+
+
+drawn_by(
+    system=_of_view("notebook", "system_html"),
+    report=_of_view("notebook", "report_html"),
+    result=_of_view("notebook", "result_html"),
+    plot=_of_view("plots", "plot"),
+    differences=_of_view("differences", "plot"),
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -64,25 +64,25 @@ def _typed(op: Any, args: tuple[Any, ...]) -> Callable[..., Any] | None:
 
 def _register_overload(op: Any, arity: int) -> None:
     # Numba matches the arguments of an overload by name and number, so each number has its own
-    def unary(a):  # type: ignore[no-untyped-def]
+    def unary(a):
         return _typed(op, (a,))
 
-    def binary(a, b):  # type: ignore[no-untyped-def]
+    def binary(a, b):
         return _typed(op, (a, b))
 
-    def ternary(a, b, c):  # type: ignore[no-untyped-def]
+    def ternary(a, b, c):
         return _typed(op, (a, b, c))
 
-    def of_four(a, b, c, d):  # type: ignore[no-untyped-def]
+    def of_four(a, b, c, d):
         return _typed(op, (a, b, c, d))
 
-    def of_five(a, b, c, d, e):  # type: ignore[no-untyped-def]
+    def of_five(a, b, c, d, e):
         return _typed(op, (a, b, c, d, e))
 
-    def of_six(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+    def of_six(a, b, c, d, e, f):
         return _typed(op, (a, b, c, d, e, f))
 
-    def of_seven(a, b, c, d, e, f, g):  # type: ignore[no-untyped-def]
+    def of_seven(a, b, c, d, e, f, g):
         return _typed(op, (a, b, c, d, e, f, g))
 
     by_arity = {1: unary, 2: binary, 3: ternary, 4: of_four, 5: of_five, 6: of_six, 7: of_seven}

@@ -110,7 +110,7 @@ def _turned(R: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def of_rotors(tables, s, scale, assemble):  # type: ignore[no-untyped-def]
+def of_rotors(tables, s, scale, assemble):
     """x ← x − Bᵀ I_a q̈ of the rotors at q1, v1, v̇ = d1, and scale Bᵀ I_a B into the blocks of their bodies."""
     X, V, d, rotors = PoseRows(s.poses, 0), MotionRows(s.twists, 0), s.d1, tables.rotors
     for n in range(len(rotors)):
@@ -154,7 +154,7 @@ def of_rotors(tables, s, scale, assemble):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_block(blocks, o, step_i, step_j, c, x, y):  # type: ignore[no-untyped-def]
+def add_block(blocks, o, step_i, step_j, c, x, y):
     """c x yᵀ into the block at o, if there is one."""
     if o >= 0:
         for i in range(6):

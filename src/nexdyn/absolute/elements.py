@@ -29,12 +29,13 @@ from nexdyn.absolute.force_stiffness import (
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion_tables import MotionTables, block_places, centres
 from nexdyn.constraints.turns import axis_x, axis_z, turned
-from nexdyn.forces import applied, bushing, joint_force, point_spring, states, torsion_spring
 from nexdyn.forces import kinds as force_kinds
+from nexdyn.forces import states
 from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
 from nexdyn.forces.nearby import choose
 from nexdyn.forces.nearby import count as count_near
+from nexdyn.forces.pages import effort_in_all_lanes, wrenches_in_all_lanes
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
@@ -55,7 +56,7 @@ from nexdyn.generic import defines, generic, is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
 from nexdyn.joints.helical import Helical
-from nexdyn.joints.verbs import motion_columns
+from nexdyn.joints.verbs import coordinates_of, motion_columns
 from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
@@ -67,23 +68,19 @@ from nexdyn.spatial.algebra import (
     T,
     Vec3,
     cross,
-    normalized,
 )
-from nexdyn.spatial.lanes import LaneVector, all_less, atan2, greater, if_less, zero
+from nexdyn.spatial.lanes import LaneVector, all_less, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 from nexdyn.spatial.turns import near
 from nexdyn.variants import leaves_out
 
-POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
-    force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
-)  # fmt: skip
+TORSION_SPRING = force_kinds.TORSION_SPRING
 REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
     kinds.REVOLUTE, kinds.PRISMATIC, kinds.HELICAL, kinds.CYLINDRICAL,
 )  # fmt: skip
 UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
     kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE,
 )  # fmt: skip
-LANE_KINDS = (APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, force_kinds.JOINT_FORCE)
 JOINT_KIND, PAIR, FIRST_Q, FIRST_V, COUNT_V, CHILD, PARENT = range(7)
 STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED, UNIT = range(6)
 
@@ -226,8 +223,7 @@ def _judged(system: System, length: float) -> np.ndarray:
 
 def _slides(joint: Joint, freedom: int) -> bool:
     """Whether a freedom is a displacement, not a turn."""
-    turns = {REVOLUTE: (0,), HELICAL: (0,), CYLINDRICAL: (0,), UNIVERSAL: (0, 1), PLANAR: (2,)}
-    return freedom not in {**turns, SPHERICAL: (0, 1, 2), FREE: (0, 1, 2)}.get(joint.code, ())
+    return joint.directions[freedom][0] == "slide"
 
 
 def equations(joint: Joint) -> list[str]:
@@ -293,13 +289,13 @@ def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Actin
 
 
 @outlined
-def act_apart(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
+def act_apart(tables, s, t, gh, bh2, assemble, acts):
     """`act_on_bodies`, once for all its callers: of elements it is half a march."""
     return act_on_bodies(tables, s, t, gh, bh2, assemble, acts)
 
 
 @kernel
-def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
+def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):
     for j in range(len(acts.joints)):
         joint_motion(tables, s, acts, j)
         own_efforts(acts, j)
@@ -313,14 +309,14 @@ def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-unt
 
 
 @formula
-def counted_angle(s, acts, j, k, angle, z):  # type: ignore[no-untyped-def]
+def counted_angle(s, acts, j, k, angle, z):
     """Coordinate k of joint j, an angle about z (world axes), counted from the start of the step."""
     delta = turned(s.poses, s.moved, acts.joints[j, PARENT], acts.joints[j, CHILD], z)
     return near(angle, s.counted[acts.places[k]] + delta)
 
 
 @formula
-def joint_frames(tables, s, acts, j):  # type: ignore[no-untyped-def]
+def joint_frames(tables, s, acts, j):
     """Frames A and B of joint j in the world."""
     X = PoseRows(s.poses, 0)
     k, a, b = acts.joints[j, PAIR], acts.joints[j, PARENT], acts.joints[j, CHILD]
@@ -329,32 +325,16 @@ def joint_frames(tables, s, acts, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def joint_motion(tables, s, acts, j):  # type: ignore[no-untyped-def]
+def joint_motion(tables, s, acts, j):
     """q and v of joint j."""
     X_A, X_B = joint_frames(tables, s, acts, j)
     R, p = T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p)
     kind, k, q = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.q
-    z = axis_z(X_A.R)
-    if kind == REVOLUTE or kind == HELICAL:
-        q[k] = counted_angle(s, acts, j, k, atan2(R.yx - R.xy, R.xx + R.yy), z)
-    elif kind == PRISMATIC:
-        q[k] = p.z
-    elif kind == CYLINDRICAL:
-        q[k] = counted_angle(s, acts, j, k, atan2(R.yx - R.xy, R.xx + R.yy), z)
-        q[k + 1] = p.z
-    elif kind == UNIVERSAL:
-        q[k] = counted_angle(s, acts, j, k, atan2(R.yx, R.xx), z)
-        q[k + 1] = counted_angle(s, acts, j, k + 1, atan2(R.zy, R.zz), axis_x(X_B.R))
-    elif kind == PLANAR:
-        q[k], q[k + 1] = p.x, p.y
-        q[k + 2] = counted_angle(s, acts, j, k + 2, atan2(R.yx - R.xy, R.xx + R.yy), z)
-    elif kind == CARTESIAN:
-        q[k], q[k + 1], q[k + 2] = p.x, p.y, p.z
-    elif kind == SPHERICAL or kind == FREE:
-        x = quaternion_near(R, q, k)
-        q[k], q[k + 1], q[k + 2], q[k + 3] = x.w, x.x, x.y, x.z
-        if kind == FREE:
-            q[k + 4], q[k + 5], q[k + 6] = p.x, p.y, p.z
+    coordinates_of(kind, R, p, q, k)
+    for m in range(acts.joints[j, COUNT_V]):
+        if acts.places[k + m] >= 0:  # an angle: about z of A, or as the second of a universal joint about x of B
+            axis = axis_x(X_B.R) if m == 1 else axis_z(X_A.R)
+            q[k + m] = counted_angle(s, acts, j, k + m, q[k + m], axis)
     relative_velocity(s, acts, j, X_B)
     H = MotionRows(acts.H, 0)
     motion_columns(kind, acts.pitch[j], q, k, H, 0)
@@ -372,28 +352,7 @@ def joint_motion(tables, s, acts, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def quaternion_near(R, q, k):  # type: ignore[no-untyped-def]
-    """The unit quaternion of R, of its two signs that nearer to q."""
-    trace, o = R.xx + R.yy + R.zz, zero(R.xx)
-    x = Quat(R.yx - R.xy, R.xz + R.zx, R.yz + R.zy, 1.0 + 2.0 * R.zz - trace)
-    y = Quat(R.xz - R.zx, R.xy + R.yx, 1.0 + 2.0 * R.yy - trace, R.yz + R.zy)
-    x = quaternion_if_less(R.yy, R.zz, x, y)
-    y = Quat(R.zy - R.yz, 1.0 + 2.0 * R.xx - trace, R.xy + R.yx, R.xz + R.zx)
-    x = quaternion_if_less(R.xx, greater(R.yy, R.zz), x, y)
-    y = Quat(1.0 + trace, R.zy - R.yz, R.xz - R.zx, R.yx - R.xy)
-    x = normalized(quaternion_if_less(trace, greater(R.xx, greater(R.yy, R.zz)), x, y))
-    across = x.w * q[k] + x.x * q[k + 1] + x.y * q[k + 2] + x.z * q[k + 3]
-    return if_less(across, 0.0, o - 1.0, o + 1.0) * x
-
-
-@formula
-def quaternion_if_less(a, b, x, y):  # type: ignore[no-untyped-def]
-    """x where a < b, else y."""
-    return Quat(if_less(a, b, x.w, y.w), if_less(a, b, x.x, y.x), if_less(a, b, x.y, y.y), if_less(a, b, x.z, y.z))
-
-
-@formula
-def relative_velocity(s, acts, j, X_B):  # type: ignore[no-untyped-def]
+def relative_velocity(s, acts, j, X_B):
     """(ω_b − ω_a, velocity of the child's point against the parent) in world axes, into the scratch KG[0]."""
     V, X = MotionRows(s.twists, 0), PoseRows(s.poses, 0)
     a, b = acts.joints[j, PARENT], acts.joints[j, CHILD]
@@ -404,7 +363,7 @@ def relative_velocity(s, acts, j, X_B):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def own_efforts(acts, j):  # type: ignore[no-untyped-def]
+def own_efforts(acts, j):
     """Spring, damper and friction of joint j, and their slopes."""
     f, q, v = acts.freedoms, acts.q, acts.v
     kind, k, first = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.joints[j, FIRST_V]
@@ -431,7 +390,7 @@ def own_efforts(acts, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+def apply_efforts(tables, s, acts, j, gh, bh2, assemble):
     """The wrenches of the efforts of joint j, and their derivatives."""
     _, X_B = joint_frames(tables, s, acts, j)
     kind, first = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_V]
@@ -465,7 +424,7 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-unt
 
 
 @kernel
-def sample_here(tables, s, acts, t):  # type: ignore[no-untyped-def]
+def sample_here(tables, s, acts, t):
     """Take the samples that are due at t, the bodies where they are; how many there were."""
     for j in range(len(acts.joints)):
         joint_motion(tables, s, acts, j)
@@ -486,7 +445,7 @@ def _(s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Any) -> Any:
 
 
 @kernel
-def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
+def element_loads(s, t, gh, bh2, assemble, acts):
     tables = acts.forces
     X_W, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
     X_LA, X_LB = frames_a(tables), frames_b(tables)
@@ -521,7 +480,7 @@ HERE, MOVED, FASTER, HERE_AGAIN = range(4)
 
 
 @formula
-def effort_and_slope(acts, e, t, gh, assemble):  # type: ignore[no-untyped-def]
+def effort_and_slope(acts, e, t, gh, assemble):
     index = acts.forces.index
     i, k = index[e, FREEDOM], index[e, COORDINATE]
     unit, here, failed = acts.freedoms[i, UNIT], 0.0, OK
@@ -546,7 +505,7 @@ def effort_and_slope(acts, e, t, gh, assemble):  # type: ignore[no-untyped-def]
 
 # --- of one system, or of lanes -----------------------------------------------------------------------------------
 #
-# Lanes carry the forces whose stiffness has a closed form and no branch, LANE_KINDS, and no states.
+# Lanes support the forces whose pages say ALL_LANES, and no states.
 
 
 def freedom_load(acts: Any, e: Any, t: Any, gh: Any, assemble: Any, data: Any) -> Any:
@@ -556,18 +515,21 @@ def freedom_load(acts: Any, e: Any, t: Any, gh: Any, assemble: Any, data: Any) -
 
 
 @overloaded(freedom_load)
-def _(acts, e, t, gh, assemble, data):  # type: ignore[no-untyped-def]
+def _(acts, e, t, gh, assemble, data):
     if is_instance(data, LaneVector):
         return lambda acts, e, t, gh, assemble, data: effort_in_lanes(acts, e, t)
     return lambda acts, e, t, gh, assemble, data: effort_and_slope(acts, e, t, gh, assemble)
 
 
 @formula
-def effort_in_lanes(acts, e, t):  # type: ignore[no-untyped-def]
+def effort_in_lanes(acts, e, t):
     index = acts.forces.index
     i, k = index[e, FREEDOM], index[e, COORDINATE]
     if index[e, OFF] == 0:
-        acts.effort[i] += joint_force.effort(t, acts.forces.data, index[e, FIRST], acts.q[k])
+        tables, q = acts.forces, acts.q[k]
+        acts.effort[i] += effort_in_all_lanes(
+            index[e, KIND], tables, e, t, tables.data, index[e, FIRST], q, acts.v[i], q
+        )
     return OK
 
 
@@ -579,26 +541,19 @@ def element_load(acts: Any, e: Any, t: Any, X_A: Any, V_A: Any, X_B: Any, V_B: A
 
 
 @overloaded(element_load)
-def _(acts, e, t, X_A, V_A, X_B, V_B, data):  # type: ignore[no-untyped-def]
+def _(acts, e, t, X_A, V_A, X_B, V_B, data):
     if is_instance(data, LaneVector):
         return lambda acts, e, t, X_A, V_A, X_B, V_B, data: load_in_lanes(acts.forces, e, t, X_A, V_A, X_B, V_B)
     return lambda acts, e, t, X_A, V_A, X_B, V_B, data: element_at_end(acts, e, t, X_A, V_A, X_B, V_B)
 
 
 @formula
-def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):
     kind, k, data, o = tables.index[e, KIND], tables.index[e, FIRST], tables.data, zero(X_A.p.x)
     nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
-    F_A, F_B = nothing, nothing
-    if tables.index[e, OFF] == 0:
-        if kind == APPLIED:
-            F_A = applied.wrench(t, data, k, X_A)
-        elif kind == POINT_SPRING:
-            F_A, F_B = point_spring.wrench(data, k, X_A, V_A, X_B, V_B)
-        elif kind == TORSION_SPRING:
-            F_A, F_B = torsion_spring.wrench(data, k, X_A, V_A, X_B, V_B)
-        else:
-            F_A, F_B = bushing.wrench(data, k, X_A, V_A, X_B, V_B)
+    if tables.index[e, OFF] != 0:
+        return OK, nothing, nothing
+    F_A, F_B = wrenches_in_all_lanes(kind, tables, e, t, data, k, X_A, V_A, X_B, V_B, o)
     return OK, F_A, F_B
 
 
@@ -606,7 +561,7 @@ def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-
 
 
 @formula
-def add_on_body(s, i, p, F):  # type: ignore[no-untyped-def]
+def add_on_body(s, i, p, F):
     """The wrench F at the world point p on body i: moment about its centre of mass in its axes, force in the world."""
     if i == 0:
         return
@@ -622,7 +577,7 @@ def add_on_body(s, i, p, F):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_wrench(s, a, b, p, F):  # type: ignore[no-untyped-def]
+def add_wrench(s, a, b, p, F):
     """F at the world point p on body b and −F on body a."""
     add_on_body(s, b, p, F)
     add_on_body(s, a, p, -F)

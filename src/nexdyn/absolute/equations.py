@@ -80,7 +80,7 @@ NO_PIVOT = -1
 
 
 @formula
-def small_exp(phi):  # type: ignore[no-untyped-def]
+def small_exp(phi):
     """exp of the rotation vector φ as a quaternion; by its series below 1 rad, which is below ½ in the half angle."""
     x = 0.25 * (phi @ phi)
     s = 1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * (1.0 - x / 110.0 * (1.0 - x / 156.0)))))
@@ -96,7 +96,7 @@ def small_exp(phi):  # type: ignore[no-untyped-def]
 
 
 @formula
-def turn(q0, i, phi):  # type: ignore[no-untyped-def]
+def turn(q0, i, phi):
     """q ∘ exp φ of body i, of length 1."""
     q = Quat(q0[i, 0], q0[i, 1], q0[i, 2], q0[i, 3]) @ small_exp(phi)
     # one step of Newton for 1/√(q·q), which is 1 but for rounding
@@ -105,7 +105,7 @@ def turn(q0, i, phi):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place_bodies(s, i0):  # type: ignore[no-untyped-def]
+def place_bodies(s, i0):
     """Poses of the bodies from q1, and their velocities in world axes from v1."""
     X, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
     q, v = s.q1, s.v1
@@ -116,13 +116,13 @@ def place_bodies(s, i0):  # type: ignore[no-untyped-def]
 
 
 @formula
-def inertia_of(tables, i):  # type: ignore[no-untyped-def]
+def inertia_of(tables, i):
     b = tables.body
     return Sym3(b[i, 1], b[i, 2], b[i, 3], b[i, 4], b[i, 5], b[i, 6])
 
 
 @formula
-def put(blocks, place, c, row, w, v):  # type: ignore[no-untyped-def]
+def put(blocks, place, c, row, w, v):
     """The gradient (w, v) of row c of a constraint node into its block with a body."""
     o, step = place + c * row, WIDTH + 1 - row
     blocks[o] += w.x
@@ -134,7 +134,7 @@ def put(blocks, place, c, row, w, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def tangent_transposed(theta):  # type: ignore[no-untyped-def]
+def tangent_transposed(theta):
     """T(θ)ᵀ = 1 + (1 − cos θ)/θ² [θ]× + (θ − sin θ)/θ³ [θ]×²."""
     x = theta @ theta
     b = 0.5 - x / 24.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0))
@@ -165,7 +165,7 @@ class Side(NamedTuple):
 
 
 @formula
-def independence(tables, s):  # type: ignore[no-untyped-def]
+def independence(tables, s):
     """The least part of a watched row's share of Cq M⁻¹ Cqᵀ that the rows eliminated before it, and those of its node, leave of
     it, by the factored matrix: of rows that depend on each other the last has none left."""
     least, first = inf, count(tables.body) - 1
@@ -178,14 +178,14 @@ def independence(tables, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def reciprocal(x):  # type: ignore[no-untyped-def]
+def reciprocal(x):
     """1/x, 0 of 0."""
     o = zero(x)
     return if_less(o, x, 1.0 / greater(x, 1e-300), o)
 
 
 @formula
-def side_of(tables, s, X, i, assemble):  # type: ignore[no-untyped-def]
+def side_of(tables, s, X, i, assemble):
     """Body i; of it no more than R unless rows are to be put."""
     b, R = tables.body, T(X[i].R)
     o = zero(b[i, MASS])
@@ -199,7 +199,7 @@ def side_of(tables, s, X, i, assemble):  # type: ignore[no-untyped-def]
 
 
 @formula
-def clear_blocks(tables, s, links, l, g, first_node):  # type: ignore[no-untyped-def]
+def clear_blocks(tables, s, links, l, g, first_node):
     """Before the first row of link l: the blocks that it is the first to fill."""
     n = tables.plan.pivots[tables.plan.position[first_node + g], UNKNOWNS]
     fills = links[l, FILLS]
@@ -216,7 +216,7 @@ def clear_blocks(tables, s, links, l, g, first_node):  # type: ignore[no-untyped
 
 
 @formula
-def put_row(s, place, up, row, c, side, w, v, of_velocity):  # type: ignore[no-untyped-def]
+def put_row(s, place, up, row, c, side, w, v, of_velocity):
     """Row c of a constraint node, (w, v) in world axes, into Cqᵀ and, with T(θ) unless it is one `of_velocity`, into Cq.
 
     Returns its share of Cq M⁻¹ Cqᵀ, about."""
@@ -232,14 +232,14 @@ def put_row(s, place, up, row, c, side, w, v, of_velocity):  # type: ignore[no-u
 
 
 @formula
-def clear(blocks, first, rows):  # type: ignore[no-untyped-def]
+def clear(blocks, first, rows):
     """`rows` rows from the number `first` on."""
     for k in range(rows):
         store(blocks, first + WIDTH * k, 0.0)
 
 
 @inlined
-def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
+def add_inertia(tables, s, scale, gh, assemble):
     """x ← −(M v̇ + ω × Jω − m g) of each body, M with armatures; s M + γ h D of what is gyroscopic (and the spare inertia) into
     the blocks of the bodies; those of `others` are cleared."""
     g = Vec3(row(tables.gravity, 0), row(tables.gravity, 1), row(tables.gravity, 2))
@@ -275,7 +275,7 @@ def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
 
 
 @formula
-def begin_rows(tables, s, t):  # type: ignore[no-untyped-def]
+def begin_rows(tables, s, t):
     """C of the constraint nodes ← what it is without the terms of links."""
     C = s.C
     for i in range(count(C)):
@@ -286,15 +286,15 @@ def begin_rows(tables, s, t):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
+def add_constraints(tables, s, t, bh2, assemble):
     """x ← x − Cqᵀ λ of the bodies, C of the constraint nodes, and Cqᵀ, Cq T, −ε and β h² ∂(Cqᵀ λ) into the blocks."""
     begin_rows(tables, s, t)
-    of_links(tables, s, t, bh2, assemble, 0, len(tables.links))
+    add_constraints_between(tables, s, t, bh2, assemble, 0, len(tables.links))
 
 
 @inlined
-def of_links(tables, s, t, bh2, assemble, l0, l1):  # type: ignore[no-untyped-def]
-    """`of_constraints` of links l0 … l1 − 1, with C begun."""
+def add_constraints_between(tables, s, t, bh2, assemble, l0, l1):
+    """`add_constraints` of links l0 … l1 − 1, with C begun."""
     X, x, lam, C = PoseRows(s.poses, 0), s.x, s.lam1, s.C
     links, slots, constraints, first_node = tables.links, tables.slots, tables.constraints, count(tables.body) - 1
     nothing = zero(tables.body[0, MASS])
@@ -353,7 +353,7 @@ def of_links(tables, s, t, bh2, assemble, l0, l1):  # type: ignore[no-untyped-de
 
 
 @formula
-def subtract(x, i, n, f):  # type: ignore[no-untyped-def]
+def subtract(x, i, n, f):
     x[i, 0] -= n.x
     x[i, 1] -= n.y
     x[i, 2] -= n.z
@@ -363,9 +363,9 @@ def subtract(x, i, n, f):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def residual_here(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+def residual_here(tables, forces, s, t, scale, gh, bh2, assemble):
     """`residual`, compiled into its caller: the tables of a call are kilobytes."""
-    of_bodies(tables, s, scale, gh, assemble)
+    add_inertia(tables, s, scale, gh, assemble)
     begin_rows(tables, s, t)
     status = OK
     if len(forces.joints) + len(forces.forces.index) > 0:
@@ -375,9 +375,9 @@ def residual_here(tables, forces, s, t, scale, gh, bh2, assemble):  # type: igno
 
 
 @inlined
-def part_here(tables, s, t, gh, bh2, assemble, l0, l1):  # type: ignore[no-untyped-def]
+def part_here(tables, s, t, gh, bh2, assemble, l0, l1):
     """The part of links l0 … l1 − 1 in the residual and the matrix."""
-    of_links(tables, s, t, bh2, assemble, l0, l1)
+    add_constraints_between(tables, s, t, bh2, assemble, l0, l1)
     if len(tables.slips) > 0:
         slip_residual(tables, s, t)
     first, factor = count(tables.body) - 1, -1.0 / bh2
@@ -391,12 +391,12 @@ def part_here(tables, s, t, gh, bh2, assemble, l0, l1):  # type: ignore[no-untyp
 
 
 @inlined
-def solved_here(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+def solved_here(tables, forces, s, t, scale, gh, bh2, assemble):
     """x ← the correction that solves for the residual, with a new matrix or the one at hand. Returns the status of the forces, or
     NO_PIVOT.
 
     Where there are no loops, part after part: what has just been put down is eliminated while it is near."""
-    of_bodies(tables, s, scale, gh, assemble)
+    add_inertia(tables, s, scale, gh, assemble)
     begin_rows(tables, s, t)
     if len(forces.joints) + len(forces.forces.index) > 0:
         status = act(tables, s, t, gh, bh2, assemble, forces)
@@ -419,7 +419,7 @@ def solved_here(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore
 
 
 @kernel
-def slip_residual(tables, s, t):  # type: ignore[no-untyped-def]
+def slip_residual(tables, s, t):
     """C of velocity rows ← A v + b at q1, v1."""
     X, V, constraints = PoseRows(s.poses, 0), MotionRows(s.twists, 0), tables.constraints
     for n in range(len(tables.slips)):
@@ -433,7 +433,7 @@ def slip_residual(tables, s, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def violation(tables, s, t):  # type: ignore[no-untyped-def]
+def violation(tables, s, t):
     """C of the constraint nodes at q1, v1, nothing else; returns the largest |C|."""
     X, links, slots, constraints, C = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints, s.C
     for i in range(count(C)):
@@ -456,19 +456,19 @@ def violation(tables, s, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def inertial_residual(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
+def inertial_residual(tables, s, scale, gh, assemble):
     """The part of the bodies."""
-    of_bodies(tables, s, scale, gh, assemble)
+    add_inertia(tables, s, scale, gh, assemble)
 
 
 @kernel
-def constraint_residual(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
+def constraint_residual(tables, s, t, bh2, assemble):
     """The part of the constraints."""
-    of_constraints(tables, s, t, bh2, assemble)
+    add_constraints(tables, s, t, bh2, assemble)
 
 
 @kernel
-def residual(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+def residual(tables, forces, s, t, scale, gh, bh2, assemble):
     """x ← −(r, C/(β h²), (A v + b)/(γ h)) at q1, v1, v̇ = d1, λ1, and with `assemble` the iteration matrix: scale of the
     inertia, γ h, β h².
 
@@ -477,7 +477,7 @@ def residual(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no
 
 
 @kernel
-def velocity_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
+def velocity_residual(tables, s, t, v, out):
     """out (ng, 8) = Cq v − ν at the poses of the state."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
     clear(flat(out), 0, count(out))
@@ -497,7 +497,7 @@ def velocity_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def jacobian_times(tables, s, t, a, b, out):  # type: ignore[no-untyped-def]
+def jacobian_times(tables, s, t, a, b, out):
     """out (ng, 8) = Cq (a − b) at the poses of the state."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
     clear(flat(out), 0, count(out))
@@ -515,7 +515,7 @@ def jacobian_times(tables, s, t, a, b, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def acceleration_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
+def acceleration_residual(tables, s, t, v, out):
     """out (ng, 8) = γ = −Γ(v, v) − 2 C_qt v − C_tt + f̈ at the poses of the state."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
     clear(flat(out), 0, count(out))

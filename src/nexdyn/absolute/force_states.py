@@ -48,7 +48,7 @@ NUDGE = 1e-7
 
 
 @formula
-def users_step(acts, e):  # type: ignore[no-untyped-def]
+def users_step(acts, e):
     """c of the states of a user's force e into its scratch; g of the step at hand, z⁺ = c + g ż⁺."""
     tables, h, before = acts.forces, acts.step[0], acts.step[1]
     r = h / before if before > 0.0 and h < GROWTH * before else 0.0
@@ -61,7 +61,7 @@ def users_step(acts, e):  # type: ignore[no-untyped-def]
 
 
 @formula
-def users_at_end(acts, e, t, where):  # type: ignore[no-untyped-def]
+def users_at_end(acts, e, t, where):
     """The states of a user's force e at the end of the step; their slopes, where they have been taken, are kept."""
     tables = acts.forces
     solve_states(tables, e, t, where, 1.0, users_step(acts, e))
@@ -73,7 +73,7 @@ def users_at_end(acts, e, t, where):  # type: ignore[no-untyped-def]
 
 
 @formula
-def freedom_at_end(acts, e, t, q, v):  # type: ignore[no-untyped-def]
+def freedom_at_end(acts, e, t, q, v):
     """(status, effort) of force e in a joint, with its states at the end of the step."""
     tables, h, before = acts.forces, acts.step[0], acts.step[1]
     first, count = tables.index[e, STATE], tables.index[e, STATES]
@@ -89,7 +89,7 @@ def freedom_at_end(acts, e, t, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):
     """(status, F_A, F_B) of force e between frames, with its states at the end of the step."""
     tables, h = acts.forces, acts.step[0]
     if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
@@ -109,7 +109,7 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
 
 
 @formula
-def step_ahead(acts, m):  # type: ignore[no-untyped-def]
+def step_ahead(acts, m):
     """What of the last change goes into c of the states from m on, and g."""
     h, before = acts.step[0], acts.step[1]
     goes_on = before > 0.0 and h < GROWTH * before and acts.judged[m, SLID] == 0.0
@@ -118,21 +118,21 @@ def step_ahead(acts, m):  # type: ignore[no-untyped-def]
 
 
 @formula
-def ahead(acts, m, back):  # type: ignore[no-untyped-def]
+def ahead(acts, m, back):
     """c of state m; as it stands where no step is taken."""
     began = acts.began
     return began[m, 0] + back * (began[m, 0] - began[m, 1]) if acts.step[0] > 0.0 else acts.forces.z[m]
 
 
 @formula
-def contact_step(acts, m):  # type: ignore[no-untyped-def]
+def contact_step(acts, m):
     """c of the states from m on (axes of B), and g, of the step at hand: z⁺ = c + g ż⁺ (h = 0: as they stand, and 0)."""
     back, g = step_ahead(acts, m)
     return Vec3(ahead(acts, m, back), ahead(acts, m + 1, back), ahead(acts, m + 2, back)), g
 
 
 @formula
-def slip_step(acts, m):  # type: ignore[no-untyped-def]
+def slip_step(acts, m):
     """The same of the four states from m on."""
     c, g = contact_step(acts, m)
     back, _ = step_ahead(acts, m)
@@ -140,7 +140,7 @@ def slip_step(acts, m):  # type: ignore[no-untyped-def]
 
 
 @formula
-def surface_step(acts, e):  # type: ignore[no-untyped-def]
+def surface_step(acts, e):
     """The same of force e, which holds over an area."""
     m = acts.forces.index[e, STATE]
     c, g = slip_step(acts, m)
@@ -151,7 +151,7 @@ def surface_step(acts, e):  # type: ignore[no-untyped-def]
 
 
 @formula
-def state_residual(tables, e, m, t, q, v, c, g, x):  # type: ignore[no-untyped-def]
+def state_residual(tables, e, m, t, q, v, c, g, x):
     """r(x) = x − c − g ż(x); z_m ← x."""
     tables.z[m] = x
     freedom_element(tables, e, t, q, v)
@@ -159,7 +159,7 @@ def state_residual(tables, e, m, t, q, v, c, g, x):  # type: ignore[no-untyped-d
 
 
 @formula
-def solve_state(tables, e, m, t, q, v, c, g):  # type: ignore[no-untyped-def]
+def solve_state(tables, e, m, t, q, v, c, g):
     """z_m = c + g ż(z_m). No state makes itself grow, ∂ż/∂z ≤ 0: r rises by 1 or more, so that its zero lies between x and x − r."""
     a = tables.z[m]
     r_a = state_residual(tables, e, m, t, q, v, c, g, a)
@@ -178,7 +178,7 @@ def solve_state(tables, e, m, t, q, v, c, g):  # type: ignore[no-untyped-def]
 
 
 @formula
-def error_share(r):  # type: ignore[no-untyped-def]
+def error_share(r):
     """k."""
     if r == 0.0:
         return 1.0
@@ -187,7 +187,7 @@ def error_share(r):  # type: ignore[no-untyped-def]
 
 
 @formula
-def holds(tables, m, together):  # type: ignore[no-untyped-def]
+def holds(tables, m, together):
     """Whether friction whose states begin at m, so many together, sticks."""
     squared, most = 0.0, tables.bound[m]
     for i in range(m, m + together):
@@ -196,7 +196,7 @@ def holds(tables, m, together):  # type: ignore[no-untyped-def]
 
 
 @formula
-def error_of_contact(acts, first, end, together, h):  # type: ignore[no-untyped-def]
+def error_of_contact(acts, first, end, together, h):
     """The largest d of the states of friction that sticks, as the displacement d/√σ relative to the length of the mechanism, as
     positions are judged; none of what slides."""
     tables, judged, most = acts.forces, acts.judged, 0.0
@@ -212,7 +212,7 @@ def error_of_contact(acts, first, end, together, h):  # type: ignore[no-untyped-
 
 
 @formula
-def error_of_user(acts, first, end, h):  # type: ignore[no-untyped-def]
+def error_of_user(acts, first, end, h):
     """The largest e of the states of a user's force, each as a part of the largest that it has been.
 
     (1 + ½ X + ½ X²) e = d,   X = −h ∂ż/∂z
@@ -237,7 +237,7 @@ def error_of_user(acts, first, end, h):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def error_of_states(acts, t):  # type: ignore[no-untyped-def]
+def error_of_states(acts, t):
     """Largest error of a state in the step that ends at t, as a part of the largest effort that its force has had."""
     tables, judged, h, before = acts.forces, acts.judged, acts.step[0], acts.step[1]
     r = h / before if before > 0.0 and h < GROWTH * before else 0.0
@@ -274,7 +274,7 @@ def error_of_states(acts, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def states_begin(acts):  # type: ignore[no-untyped-def]
+def states_begin(acts):
     """The states as they stand, and their rates, start a march."""
     acts.step[:] = 0.0
     for m in range(len(acts.began)):
@@ -283,7 +283,7 @@ def states_begin(acts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def states_accepted(acts):  # type: ignore[no-untyped-def]
+def states_accepted(acts):
     """The end of a step becomes the start of the next."""
     acts.step[1] = acts.step[0]
     acts.step[0] = 0.0
@@ -294,7 +294,7 @@ def states_accepted(acts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def contacts_accepted(acts):  # type: ignore[no-untyped-def]
+def contacts_accepted(acts):
     """Which contacts have slid in the step: what they hold is then no start for a difference of second order."""
     tables = acts.forces
     for e in range(len(tables.index)):
@@ -305,14 +305,14 @@ def contacts_accepted(acts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def states_judged(acts):  # type: ignore[no-untyped-def]
+def states_judged(acts):
     """The step has been taken: what the next is judged by."""
     for m in range(len(acts.began)):
         acts.judged[m, RATE], acts.judged[m, SIZE] = acts.forces.rate[m], acts.judged[m, SIZE_NOW]
 
 
 @formula
-def states_recorded(acts, out, row):  # type: ignore[no-untyped-def]
+def states_recorded(acts, out, row):
     """The last numbers of a row of `out` ← z."""
     first = out.shape[1] - len(acts.began)
     for m in range(len(acts.began)):

@@ -40,13 +40,13 @@ DIFFERENCE, PART_OF_STEP = 1e-7, 1e-3
 
 
 @formula
-def difference_rate(gh):  # type: ignore[no-untyped-def]
+def difference_rate(gh):
     """What velocities are changed by a part of, in units a second: a thousandth of a unit in γ h; anything where slopes count nothing."""
     return PART_OF_STEP / gh if gh > 0.0 else 1.0
 
 
 @formula
-def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
+def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
     """Derivative of element e into the blocks."""
     tables, K = acts.forces, acts.K
     kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
@@ -85,7 +85,7 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type:
 
 
 @formula
-def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
+def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
     """K of force e; whether it is symmetric."""
     tables = acts.forces
     k, data = tables.index[e, FIRST], tables.data
@@ -107,7 +107,7 @@ def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # typ
 
 
 @formula
-def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: ignore[no-untyped-def]
+def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):
     """K += β h² ∂f_n/∂δ + γ h ∂f_n/∂δ̇ along the normal, and friction by its secant: the tangent, small where it slips,
     would throw Newton's iteration from one direction of slip to the other."""
     tables = acts.forces
@@ -149,7 +149,7 @@ def _(room: Any, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) -
 
 
 @formula
-def axis_entry(R, i, m):  # type: ignore[no-untyped-def]
+def axis_entry(R, i, m):
     """Entry (i, m) of diag(R, R)."""
     if (i < 3) != (m < 3):
         return zero(R.xx)
@@ -162,12 +162,12 @@ def axis_entry(R, i, m):  # type: ignore[no-untyped-def]
 
 
 @formula
-def axis(c):  # type: ignore[no-untyped-def]
+def axis(c):
     return Vec3(1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
 
 
 @formula
-def changed(X, V, x, turns, faster, step, change, gh, bh2):  # type: ignore[no-untyped-def]
+def changed(X, V, x, turns, faster, step, change, gh, bh2):
     """(pose, velocity, −γ h or −β h² over the change): turned or moved by a step along x, or by a change of the velocity."""
     if faster:
         V = Motion(V.w + change * x, V.v) if turns else Motion(V.w, V.v + change * x)
@@ -177,7 +177,7 @@ def changed(X, V, x, turns, faster, step, change, gh, bh2):  # type: ignore[no-u
 
 
 @formula
-def add_column(K, c, n, f):  # type: ignore[no-untyped-def]
+def add_column(K, c, n, f):
     """Column c of K += (n, f)."""
     K[0, c] += n.x
     K[1, c] += n.y
@@ -189,7 +189,7 @@ def add_column(K, c, n, f):  # type: ignore[no-untyped-def]
 
 @kernel
 @outlined
-def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, length, rate):  # type: ignore[no-untyped-def]
+def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, length, rate):
     """K ← β h² K + γ h D of element e by differences, symmetrised: of parts of 1 rad and of `length`, and `rate` times those a second."""
     clear(K, 6, 6)
     for c in range(6):
@@ -205,7 +205,7 @@ def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, lengt
 
 @kernel
 @outlined
-def whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, rate):  # type: ignore[no-untyped-def]
+def whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, rate):
     """K ← all of β h² K + γ h D of element e with its states at the end of the step, by differences, without symmetry: of friction
     over an area, too, what the normal force makes of it."""
     for c in range(6):
@@ -227,7 +227,7 @@ def other_stiffness(
 
 
 @overloaded(other_stiffness)
-def _(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data):  # type: ignore[no-untyped-def]
+def _(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data):
     if is_instance(data, LaneVector):
         return lambda acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: True
     return lambda acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: stiffness_of_others(
@@ -236,14 +236,14 @@ def _(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data):  # type: ignore[no
 
 
 @formula
-def clear(table, rows, columns):  # type: ignore[no-untyped-def]
+def clear(table, rows, columns):
     for i in range(rows):
         for j in range(columns):
             table[i, j] = 0.0
 
 
 @formula
-def add_outer(K, c, w, v):  # type: ignore[no-untyped-def]
+def add_outer(K, c, w, v):
     """K ← K + c g gᵀ, g = (w, v)."""
     g = (w.x, w.y, w.z, v.x, v.y, v.z)
     for i in range(6):
@@ -252,7 +252,7 @@ def add_outer(K, c, w, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def relative_motion(s, G, a, b, p):  # type: ignore[no-untyped-def]
+def relative_motion(s, G, a, b, p):
     """G (6, 12): motion (ω, v), world axes, of b against a at the point p, for those of a and b in their coordinates."""
     X = PoseRows(s.poses, 0)
     clear(G, 6, 12)
@@ -271,7 +271,7 @@ def relative_motion(s, G, a, b, p):  # type: ignore[no-untyped-def]
 
 
 @formula
-def of_coordinates(K, G, KG):  # type: ignore[no-untyped-def]
+def of_coordinates(K, G, KG):
     """KG ← K G."""
     for i in range(6):
         for j in range(12):
@@ -282,7 +282,7 @@ def of_coordinates(K, G, KG):  # type: ignore[no-untyped-def]
 
 
 @formula
-def entry(G, KG, i, j):  # type: ignore[no-untyped-def]
+def entry(G, KG, i, j):
     """Entry (i, j) of Gᵀ K G."""
     total = G[0, i] * KG[0, j]
     for m in range(1, 6):
@@ -291,7 +291,7 @@ def entry(G, KG, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_without_symmetry(s, acts, places):  # type: ignore[no-untyped-def]
+def add_without_symmetry(s, acts, places):
     """Gᵀ K G into the blocks at `places`, where K has no symmetry: diagonal blocks and those of `lower` lie transposed (``lu``)."""
     G, KG, turned = acts.G, acts.KG, places[3] == 1
     of_coordinates(acts.K, G, KG)
@@ -308,7 +308,7 @@ def add_without_symmetry(s, acts, places):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_stiffness(s, acts, places):  # type: ignore[no-untyped-def]
+def add_stiffness(s, acts, places):
     """Gᵀ K G into the blocks at `places`, K symmetric."""
     G, KG = acts.G, acts.KG
     of_coordinates(acts.K, G, KG)

@@ -8,7 +8,7 @@ from nexdyn.spatial.table import PoseRows
 
 
 @formula
-def pair_of(tables, X, k, a, b):  # type: ignore[no-untyped-def]
+def pair_of(tables, X, k, a, b):
     """The two frames of pair k in world axes."""
     X_aA, X_bB = PoseRows(tables.constraints.frames, 0)[k], PoseRows(tables.constraints.frames, 12)[k]
     R_a, R_b = X[a].R, X[b].R

@@ -74,7 +74,7 @@ REUSE = 0.15
 """Contraction up to which a matrix serves another step, …"""
 SLOW = 0.3
 """… up to which another iteration, and from which on none is believed."""
-DEARER = 2.0
+REFACTOR_COST_IN_ITERATIONS = 2.0
 """Iterations that a new matrix costs."""
 STOPPED = 0.01
 """Part of a step's first correction below which one that a new matrix contracts no more is surely what rounding leaves."""
@@ -156,7 +156,7 @@ def forget(memory: np.ndarray) -> None:
 
 
 @inlined
-def new_motion(s, h, alpha, corrected, length):  # type: ignore[no-untyped-def]
+def new_motion(s, h, alpha, corrected, length):
     """q1, v1, v̇ = d1, poses and twists from a1, after a1 and λ1 have taken the solution x where `corrected`.
 
     Returns the largest components of x, a1 − a0 and a1, lengths beside that of the mechanism; NaN where x is no number.
@@ -199,7 +199,7 @@ def new_motion(s, h, alpha, corrected, length):  # type: ignore[no-untyped-def]
 
 
 @formula
-def of_row(most, row, length):  # type: ignore[no-untyped-def]
+def of_row(most, row, length):
     """The largest of the six numbers, lengths beside `length`."""
     store(flat(most), 0, row)
     turned = greater(most[0, 0], greater(most[0, 1], most[0, 2]))
@@ -207,7 +207,7 @@ def of_row(most, row, length):  # type: ignore[no-untyped-def]
 
 
 @formula
-def largest_component(d, length):  # type: ignore[no-untyped-def]
+def largest_component(d, length):
     most = 0.0
     for i in range(1, len(d)):
         for c in range(3):
@@ -216,14 +216,14 @@ def largest_component(d, length):  # type: ignore[no-untyped-def]
 
 
 @formula
-def first_step(a, gravity, length, rtol):  # type: ignore[no-untyped-def]
+def first_step(a, gravity, length, rtol):
     """h of which the displacement ½ a h² is a part of what the tolerance allows; a in lengths/s²."""
     g = (gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]) ** 0.5
     return 0.1 * (rtol / max(a, OF_GRAVITY * g / length if g > 0.0 else AT_REST)) ** 0.5
 
 
 @formula
-def steady(s, length):  # type: ignore[no-untyped-def]
+def steady(s, length):
     """Whether accelerations do not go to and fro: then Δ² is more than Δ."""
     da, dda, nothing = flat(s.da), flat(s.dda), load(flat(s.most), 3 * WIDTH)
     changed, bent = nothing, nothing
@@ -233,7 +233,7 @@ def steady(s, length):  # type: ignore[no-untyped-def]
 
 
 @formula
-def shift(tables, s, alpha, h, length, memory):  # type: ignore[no-untyped-def]
+def shift(tables, s, alpha, h, length, memory):
     """a0 and v0, which belong to another step h₀, to where they belong for h:
 
     a0 + α (h − h₀) v̈,   v0 + (h² − h₀²) (−c v̈ + 1/12 ω × ω̇)
@@ -261,26 +261,26 @@ def shift(tables, s, alpha, h, length, memory):  # type: ignore[no-untyped-def]
 
 
 @formula
-def error_constant(alpha):  # type: ignore[no-untyped-def]
+def error_constant(alpha):
     """c."""
     return 0.25 * (1.0 - alpha) * (1.0 - alpha) + 0.5 * alpha - 1.0 / 6.0
 
 
 @formula
-def extrapolate(x, x0, dx, ddx, c, d):  # type: ignore[no-untyped-def]
+def extrapolate(x, x0, dx, ddx, c, d):
     """x ← x0 + c Δ + d Δ²."""
     for o in range(0, count(x), WIDTH):
         store(x, o, load(x0, o) + c * load(dx, o) + d * load(ddx, o))
 
 
 @formula
-def shorten(x, part):  # type: ignore[no-untyped-def]
+def shorten(x, part):
     for o in range(0, len(x), WIDTH):
         store(x, o, part * load(x, o))
 
 
 @formula
-def difference(x1, x0, dx, ddx, c):  # type: ignore[no-untyped-def]
+def difference(x1, x0, dx, ddx, c):
     """Δ, Δ² ← x1 − x0, Δ of now less c times Δ of before; x0 ← x1."""
     for o in range(0, count(x1), WIDTH):
         x = load(x1, o)
@@ -291,7 +291,7 @@ def difference(x1, x0, dx, ddx, c):  # type: ignore[no-untyped-def]
 
 
 @formula
-def weights(h, memory):  # type: ignore[no-untyped-def]
+def weights(h, memory):
     """c and d of the polynomials through the last steps, as far back as they went smoothly."""
     last, before = memory[LAST], memory[BEFORE]
     c = h / last if memory[SMOOTH] > 0.0 and last > 0.0 else 0.0
@@ -300,17 +300,19 @@ def weights(h, memory):  # type: ignore[no-untyped-def]
 
 
 @formula
-def predict(s, c, d):  # type: ignore[no-untyped-def]
+def predict(s, c, d):
     """a1, λ1 on the polynomials."""
     extrapolate(flat(s.a1), flat(s.a0), flat(s.da), flat(s.dda), c, d)
     extrapolate(flat(s.lam1), flat(s.lam0), flat(s.dlam), flat(s.ddlam), c, d)
 
 
 @formula
-def begin(memory, h):  # type: ignore[no-untyped-def]
+def begin(memory, h):
     """Before the first correction: whether the matrix at hand serves."""
     made_for, age = memory[MATRIX], memory[AGE]
-    assemble = memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + DEARER
+    assemble = (
+        memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + REFACTOR_COST_IN_ITERATIONS
+    )
     assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
     memory[ASSEMBLE] = 1.0 if assemble else 0.0
     memory[THETA] = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
@@ -319,7 +321,7 @@ def begin(memory, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def made(memory, h):  # type: ignore[no-untyped-def]
+def note_refactored(memory, h):
     """A matrix has been factored."""
     memory[MATRIX], memory[AGE] = h, 0.0
     memory[FACTORISATIONS] += 1.0
@@ -327,7 +329,7 @@ def made(memory, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def watch(tables, s, memory):  # type: ignore[no-untyped-def]
+def watch(tables, s, memory):
     """How independent the new matrix shows the rows to be."""
     if len(tables.watched) > 0:
         memory[INDEPENDENCE] = independence(tables, s)
@@ -335,14 +337,14 @@ def watch(tables, s, memory):  # type: ignore[no-untyped-def]
 
 
 @formula
-def corrected(memory):  # type: ignore[no-untyped-def]
+def corrected(memory):
     """A correction has been found."""
     memory[ITERATIONS] += 1.0
     memory[CORRECTIONS] += 1.0
 
 
 @formula
-def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped-def]
+def newton_verdict(memory, size, change, most, bh2, error_of):
     """After a correction: ON with another, whose matrix ASSEMBLE tells; DONE; or LOST."""
     k, tries, fresh, part = memory[CORRECTIONS], memory[COUNT], memory[NEW] > 0.0, memory[PART_TAKEN]
     theta, before = memory[THETA], memory[SIZE]
@@ -398,7 +400,7 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
 
 
 @formula
-def turns_known(tables, s, memory):  # type: ignore[no-untyped-def]
+def turns_known(tables, s, memory):
     """Whether turns are counted at the end of a step. While no angle can have moved by as much as `SURE` there is nothing to count."""
     memory[TURNING] = memory[TURNED] + 2.0 * most_turned(s)
     if memory[TURNING] < SURE:
@@ -408,7 +410,7 @@ def turns_known(tables, s, memory):  # type: ignore[no-untyped-def]
 
 
 @formula
-def size_of(s, h, memory):  # type: ignore[no-untyped-def]
+def size_of(s, h, memory):
     """The length beside which displacements are judged in a step h [m]."""
     if memory[LENGTH] > 0.0:
         return memory[LENGTH]
@@ -436,7 +438,7 @@ def _(room: Any) -> Any:
 
 
 @kernel
-def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
+def try_step(tables, acts, s, t, h, alpha, memory):
     """One step from (q0, v0, d0, a0, λ0) at t to t + h: a1, λ1 with all that follows from them. Where the extrapolated start
     leads nowhere, once more from a0, λ0. Returns a status and the error of the positions."""
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
@@ -454,7 +456,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
         while True:
             k = memory[CORRECTIONS]
             size, change, most = new_motion(s, h, alpha, k > 0.0, length)
-            verdict = judge(memory, size, change, most, bh2, error_of) if k > 0.0 else ON
+            verdict = newton_verdict(memory, size, change, most, bh2, error_of) if k > 0.0 else ON
             if verdict == DONE:
                 return OK if turns_known(tables, s, memory) else UNCOUNTED, memory[ERROR]
             if verdict == LOST:
@@ -473,7 +475,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
             if status != OK:
                 return status, memory[ERROR]
             if assemble:
-                made(memory, h)
+                note_refactored(memory, h)
                 watch(tables, s, memory)
             if memory[PART_TAKEN] < 1.0:
                 shorten(flat(s.x), memory[PART_TAKEN])
@@ -485,7 +487,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
 
 
 @formula
-def copy_back(target, source, first):  # type: ignore[no-untyped-def]
+def copy_back(target, source, first):
     """The rows of `target` from those of `source` from `first` on."""
     to, of = flat(target), flat(source)
     for o in range(0, len(to), WIDTH):
@@ -493,7 +495,7 @@ def copy_back(target, source, first):  # type: ignore[no-untyped-def]
 
 
 @formula
-def correction(s, nb, length):  # type: ignore[no-untyped-def]
+def correction(s, nb, length):
     """The largest component of x of the bodies, lengths beside that of the mechanism; NaN where one is."""
     most = 0.0
     for i in range(nb):
@@ -505,13 +507,13 @@ def correction(s, nb, length):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def solved_apart(tables, acts, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+def solved_apart(tables, acts, s, t, scale, gh, bh2, assemble):
     """`solved_here`, for what is seldom run."""
     return solved_here(tables, acts, s, t, scale, gh, bh2, assemble)
 
 
 @kernel
-def damped_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
+def damped_step(tables, acts, s, t, h, alpha, memory):
     """The same step by Newton's iteration with a new and whole matrix each time, from a0, λ0, of whose corrections so much is taken that
     the next, with the same matrix, is shorter (natural monotonicity, Deuflhard, Newton Methods for Nonlinear Problems, 2004, 3.1.4)."""
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
@@ -528,7 +530,7 @@ def damped_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untype
         status = solved_apart(tables, acts, s, t + h, scale, gh, bh2, True)
         if status != OK:
             return SINGULAR if status == NO_PIVOT else status, memory[ERROR]
-        made(memory, h)
+        note_refactored(memory, h)
         watch(tables, s, memory)
         memory[MATRIX] = 0.0
         copy(acts.kept, 0, s.a1)
@@ -558,7 +560,7 @@ def damped_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untype
 
 
 @kernel
-def error_of_step(tables, s, t, h, alpha, length):  # type: ignore[no-untyped-def]
+def error_of_step(tables, s, t, h, alpha, length):
     """The largest component of e = c h² (a1 − a0), of which A⁻¹ [0; Cq e], along the constraints, counts by ACROSS: there a goes to
     and fro where the step has changed, and the positions have no error; but where e − A⁻¹ [0; Cq e] passes zero, it alone says
     how fast a changes."""
@@ -579,7 +581,7 @@ def error_of_step(tables, s, t, h, alpha, length):  # type: ignore[no-untyped-de
 
 
 @formula
-def remember(memory, h):  # type: ignore[no-untyped-def]
+def remember(memory, h):
     """A step h has been taken; returns its ratio to the one before, 0 where there is none."""
     c = h / memory[LAST] if memory[LAST] > 0.0 else 0.0
     memory[BEFORE], memory[LAST] = memory[LAST], h
@@ -588,7 +590,7 @@ def remember(memory, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def accept(s, c):  # type: ignore[no-untyped-def]
+def accept(s, c):
     """The end of a step becomes the start of the next; c is its ratio to the one before."""
     difference(flat(s.a1), flat(s.a0), flat(s.da), flat(s.dda), c)
     difference(flat(s.lam1), flat(s.lam0), flat(s.dlam), flat(s.ddlam), c)
@@ -608,7 +610,7 @@ def start(acts: Any, s: MotionState, told: Record, t: float, out: np.ndarray) ->
 
 
 @shared
-def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, out):  # type: ignore[no-untyped-def]
+def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, out):
     """Steps k … k_stop − 1 of the constant dt; every `every`-th state (0: none) goes to the next row of `out` after its step.
 
     Returns (status, steps done in all, rows written); after a step that ends DEPENDENT, rows are to be chosen anew.
@@ -638,7 +640,7 @@ def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, 
 
 
 @shared
-def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, work, every, times, alpha, memory, out):  # type: ignore[no-untyped-def]
+def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, work, every, times, alpha, memory, out):
     """Steps chosen by their error until t_end, until `out` is full, or until `work` iterations are spent.
 
     control (6): t, step to try next (0: choose), steps, next of `times` wanted, rejected steps, error of the last step.

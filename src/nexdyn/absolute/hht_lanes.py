@@ -1,7 +1,7 @@
 """HHT-α of several systems at once, one in each lane: the steps of `hht` on packs, with a constant step.
 
 The systems share links, rows, plan and step; all numbers are their own. What a step decides (whether a matrix still
-serves, whether the iteration has ended) each system decides for itself, by `judge` and its own memory, as it would alone:
+serves, whether the iteration has ended) each system decides for itself, by `newton_verdict` and its own memory, as it would alone:
 
 - one that is done is frozen: its corrections are 0 from then on
 - where some want a new matrix it is assembled and factored for all, and kept for those (`fresh` holds the new ones)
@@ -35,9 +35,9 @@ from nexdyn.absolute.hht import (
     begin,
     corrected,
     error_constant,
-    judge,
-    made,
     new_motion,
+    newton_verdict,
+    note_refactored,
     predict,
     remember,
     weights,
@@ -60,21 +60,21 @@ part of the best before it."""
 
 
 @formula
-def mask_corrections(x, taken, part):  # type: ignore[no-untyped-def]
+def mask_corrections(x, taken, part):
     """The part of the correction that is taken; 0 of those that are done."""
     for o in range(count(x)):
         x[o] = if_less(0.5, taken, part * x[o], 0.0)
 
 
 @formula
-def keep(blocks, fresh, chosen):  # type: ignore[no-untyped-def]
+def keep(blocks, fresh, chosen):
     """Blocks of the lanes chosen ← fresh."""
     for o in range(count(blocks)):
         blocks[o] = if_less(0.5, chosen, fresh[o], blocks[o])
 
 
 @formula
-def stand_still(s, i):  # type: ignore[no-untyped-def]
+def stand_still(s, i):
     """Velocities, accelerations and multipliers of lane i, and what they come from, become 0."""
     for table in (s.v0, s.v1, s.d0, s.d1, s.a0, s.a1, s.da, s.dda, s.lam0, s.lam1, s.dlam, s.ddlam):
         x = doubles(table)
@@ -83,7 +83,7 @@ def stand_still(s, i):  # type: ignore[no-untyped-def]
 
 
 @formula
-def start_again(s, i):  # type: ignore[no-untyped-def]
+def start_again(s, i):
     """a1, λ1 ← a0, λ0 of lane i."""
     for one, from_ in ((s.a1, s.a0), (s.lam1, s.lam0)):
         x, y = doubles(one), doubles(from_)
@@ -92,7 +92,7 @@ def start_again(s, i):  # type: ignore[no-untyped-def]
 
 
 @formula
-def watch_lane(tables, fresh, memory, numbers, i):  # type: ignore[no-untyped-def]
+def watch_lane(tables, fresh, memory, numbers, i):
     """How independent the new matrix of lane i shows its rows to be: `hht.watch`."""
     watched, lower, least = tables.watched.data, fresh.lower.data, inf
     first = count(tables.body) - 1
@@ -108,7 +108,7 @@ def watch_lane(tables, fresh, memory, numbers, i):  # type: ignore[no-untyped-de
 
 
 @formula
-def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # type: ignore[no-untyped-def]
+def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):
     """One step of all lanes, as `hht.try_step`. state (LANES,) int64: ACTING or FAILED."""
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
     bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), row_of(numbers, LENGTH)
@@ -134,7 +134,7 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
                 continue
             verdict = ON
             if memory[i, CORRECTIONS] > 0.0:
-                verdict = judge(memory[i], most[0, 0, i], most[0, 1, i], most[0, 2, i], bh2, error_of)
+                verdict = newton_verdict(memory[i], most[0, 0, i], most[0, 1, i], most[0, 2, i], bh2, error_of)
             if verdict == LOST:
                 turned_back = True
                 if memory[i, FORETOLD] > 0.0:
@@ -163,7 +163,7 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
                 new = of[TAKEN, 0, i] > 0.0 and memory[i, ASSEMBLE] > 0.0
                 of[FACTOR, 0, i] = 1.0 if new else 0.0
                 if new:
-                    made(memory[i], h)
+                    note_refactored(memory[i], h)
                     watch_lane(tables, fresh, memory, numbers, i)
             keep(s.upper, fresh.upper, row_of(numbers, FACTOR))
             keep(s.lower, fresh.lower, row_of(numbers, FACTOR))
@@ -188,7 +188,7 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
 
 
 @shared
-def march_lanes(tables, acts, s, fresh, told, t0, dt, k, k_stop, every, alpha, memory, state, failed, numbers, out):  # type: ignore[no-untyped-def]
+def march_lanes(tables, acts, s, fresh, told, t0, dt, k, k_stop, every, alpha, memory, state, failed, numbers, out):
     """Steps k … k_stop − 1 of the constant dt; every `every`-th state (0: none) goes to the next row of `out` after its step.
 
     memory (LANES, …); failed (LANES,) int64: the step that a lane failed in, −1 before. Stops where all have failed, or `out` is

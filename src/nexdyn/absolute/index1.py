@@ -96,7 +96,7 @@ class BodyProblem(NamedTuple):
 
 
 @formula
-def take(problem, y):  # type: ignore[no-untyped-def]
+def take(problem, y):
     """q1 ← q0 ∘ ξ, v1 ← v, and the places of the bodies; z of the forces."""
     s = problem.s
     n = 6 * (len(s.q1) - 1)
@@ -115,7 +115,7 @@ def take(problem, y):  # type: ignore[no-untyped-def]
 
 
 @formula
-def damping_here(problem):  # type: ignore[no-untyped-def]
+def damping_here(problem):
     """α, β at v1."""
     damping, V = problem.damping, MotionRows(problem.s.v1, 0)
     a, b = damping[ALPHA], damping[BETA]
@@ -130,7 +130,7 @@ def damping_here(problem):  # type: ignore[no-untyped-def]
 
 @kernel
 @outlined
-def accelerate(problem, t):  # type: ignore[no-untyped-def]
+def accelerate(problem, t):
     """d1 and λ1 at q1, v1; the matrix stays factored. Returns a status."""
     tables, s = problem.tables, problem.s
     nb = len(s.q1) - 1
@@ -163,7 +163,7 @@ def accelerate(problem, t):  # type: ignore[no-untyped-def]
 
 @kernel
 @outlined
-def refine(problem, t):  # type: ignore[no-untyped-def]
+def refine(problem, t):
     """Steps of refinement: pay back the inertia that bodies borrow for the matrix, and take −ε out.
 
     A step leaves of the error what it found of the one before, ρ; where bodies live on what they borrow, that is a good part, and it
@@ -199,7 +199,7 @@ def refine(problem, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def borrowed(spare):  # type: ignore[no-untyped-def]
+def borrowed(spare):
     """Whether a body borrows inertia."""
     most = 0.0
     for i in range(len(spare)):
@@ -208,7 +208,7 @@ def borrowed(spare):  # type: ignore[no-untyped-def]
 
 
 @formula
-def largest(x, first, n, length):  # type: ignore[no-untyped-def]
+def largest(x, first, n, length):
     """The largest component of rows first … first + n − 1, lengths beside that of the mechanism."""
     most = 0.0
     for i in range(first, first + n):
@@ -218,7 +218,7 @@ def largest(x, first, n, length):  # type: ignore[no-untyped-def]
 
 
 @formula
-def watched(problem):  # type: ignore[no-untyped-def]
+def watched(problem):
     """OK, or DEGRADED where the kept rows have become dependent, by the matrix at hand."""
     quality = problem.quality
     if problem.kind == PARTITION or len(problem.tables.watched) == 0:
@@ -284,7 +284,7 @@ def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
 
 
 @formula
-def base_here(problem, y, K, i):  # type: ignore[no-untyped-def]
+def base_here(problem, y, K, i):
     """base ← q1, whose angles are counted, v ← v1."""
     s = problem.s
     n = 6 * (len(s.q1) - 1)
@@ -299,7 +299,7 @@ def base_here(problem, y, K, i):  # type: ignore[no-untyped-def]
 
 
 @formula
-def violation(problem):  # type: ignore[no-untyped-def]
+def violation(problem):
     """The largest |C|, lengths beside that of the mechanism."""
     C, most = problem.s.C, 0.0
     for g in range(len(C)):
@@ -311,7 +311,7 @@ def violation(problem):  # type: ignore[no-untyped-def]
 
 
 @formula
-def closed(problem):  # type: ignore[no-untyped-def]
+def closed(problem):
     """|C| at which constraints count as met: in rows, an angle of many turns is rounded as a number of its size, and so is what has slid
     far."""
     tables, most, X = problem.tables, CLOSED, PoseRows(problem.s.poses, 0)
@@ -395,7 +395,7 @@ def _(problem: BodyProblem, y: Any, s: Any, n: Any) -> Any:
 
 @kernel
 @outlined
-def project(problem, t):  # type: ignore[no-untyped-def]
+def project(problem, t):
     """q1 to C = 0 and v1 to Cq v = ν, by the shortest way in the metric of M."""
     tables, s = problem.tables, problem.s
     nb = len(s.q1) - 1
@@ -437,7 +437,7 @@ def project(problem, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def dense_jacobian(tables, s, t, J):  # type: ignore[no-untyped-def]
+def dense_jacobian(tables, s, t, J):
     """J (m, 6 nb) ← Cq of the kept rows at the poses of the state."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
     J[:] = 0.0
@@ -467,20 +467,20 @@ def dense_jacobian(tables, s, t, J):  # type: ignore[no-untyped-def]
 
 
 @formula
-def row_unit(problem, r):  # type: ignore[no-untyped-def]
+def row_unit(problem, r):
     """What makes a number of kept row r."""
     return problem.units[problem.tables.rows[r, 0], problem.tables.rows[r, 1]]
 
 
 @formula
-def column_unit(problem, column):  # type: ignore[no-untyped-def]
+def column_unit(problem, column):
     """What a coordinate of a body is a part of: 1 rad, or the mechanism's length."""
     return 1.0 if column % 6 < 3 else problem.length
 
 
 @kernel
 @outlined
-def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
+def follow(problem, t, y, worse):
     """The dependent parts of y = (ξ, v) from the independent ones. Returns a status: DEGRADED below the part `worse` of the
     first smallest pivot."""
     tables, s, dep = problem.tables, problem.s, problem.dependent
@@ -526,7 +526,7 @@ def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def eliminate(D, right):  # type: ignore[no-untyped-def]
+def eliminate(D, right):
     """right ← D⁻¹ right by Gauss with row pivoting, in place; the smallest pivot, with the sign of det D."""
     m = len(D)
     smallest, sign = 1e300, 1.0

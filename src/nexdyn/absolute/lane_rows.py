@@ -51,14 +51,14 @@ def _(x: Row, y: Row) -> Any:
 
 
 @overloaded(abs)
-def _(x):  # type: ignore[no-untyped-def]
+def _(x):
     if is_instance(x, Row):
         return lambda x: Row(abs(x.a), abs(x.b), abs(x.c), abs(x.d), abs(x.e), abs(x.f))
     return None
 
 
 @overloaded(larger)
-def _(x, y):  # type: ignore[no-untyped-def]
+def _(x, y):
     if is_instance(x, Row):
         return lambda x, y: Row(
             if_less(y.a, x.a, x.a, y.a), if_less(y.b, x.b, x.b, y.b), if_less(y.c, x.c, x.c, y.c),
@@ -68,7 +68,7 @@ def _(x, y):  # type: ignore[no-untyped-def]
 
 
 @overloaded(total)
-def _(row):  # type: ignore[no-untyped-def]
+def _(row):
     if is_instance(row, Row):
         return lambda row: ((row.a + row.b) + (row.c + row.d)) + (row.e + row.f)
     return None
@@ -87,24 +87,24 @@ def _flat(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 @overloaded(load)
-def _(x, o):  # type: ignore[no-untyped-def]
+def _(x, o):
     if is_instance(x, LaneVector):
         return lambda x, o: Row(x[o], x[o + 1], x[o + 2], x[o + 3], x[o + 4], x[o + 5])
     return None
 
 
 @overloaded(store)
-def _(x, o, row):  # type: ignore[no-untyped-def]
+def _(x, o, row):
     if not is_instance(x, LaneVector):
         return None
     if isinstance(row, types.Float):
 
-        def fill(x, o, row):  # type: ignore[no-untyped-def]
+        def fill(x, o, row):
             x[o], x[o + 1], x[o + 2], x[o + 3], x[o + 4], x[o + 5] = row, row, row, row, row, row
 
         return fill
 
-    def put(x, o, row):  # type: ignore[no-untyped-def]
+    def put(x, o, row):
         x[o], x[o + 1], x[o + 2], x[o + 3], x[o + 4], x[o + 5] = row.a, row.b, row.c, row.d, row.e, row.f
 
     return put

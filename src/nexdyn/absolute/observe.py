@@ -69,7 +69,7 @@ PART = 1e-5
 
 
 @formula
-def rate_of_change(v, a, length):  # type: ignore[no-untyped-def]
+def rate_of_change(v, a, length):
     """The largest of |ω|, |v|/L, √|ω̇| and √(|v̇|/L) of all bodies [1/s]; 1 where nothing moves."""
     fastest = 0.0
     for i in range(len(v)):
@@ -80,7 +80,7 @@ def rate_of_change(v, a, length):  # type: ignore[no-untyped-def]
 
 
 @formula
-def set_state(s, q, v, a, eps):  # type: ignore[no-untyped-def]
+def set_state(s, q, v, a, eps):
     """q1 ← q ∘ ε v, v1 ← v + ε a, and the places of the bodies."""
     for i in range(1, len(s.q1)):
         for c in range(4):
@@ -95,7 +95,7 @@ def set_state(s, q, v, a, eps):  # type: ignore[no-untyped-def]
 
 
 @formula
-def on_child(tables, X, j, child, moment, force):  # type: ignore[no-untyped-def]
+def on_child(tables, X, j, child, moment, force):
     """A wrench about the centre of mass of the child of joint j, in the world → about the origin of its frame A, in A."""
     X_A = X[tables.constraints.pairs[j, 0]] @ PoseRows(tables.constraints.frames, 0)[j]
     Rt = T(X_A.R)
@@ -123,7 +123,7 @@ def _(s: Any, acts: Any) -> Any:
 
 
 @kernel
-def observe_joints(  # type: ignore[no-untyped-def]
+def observe_joints(
     tables, acts, s, own, joint_of, child_first, t, q, v, a, lam, z, followed, reactions, wrenches, joint_q, joint_v, joint_a,
     elastic, armature,
 ):  # fmt: skip
@@ -208,7 +208,7 @@ def observe_joints(  # type: ignore[no-untyped-def]
 
 
 @formula
-def spring_energy_of(acts, j):  # type: ignore[no-untyped-def]
+def spring_energy_of(acts, j):
     """½ k (q − q₀)² of the freedoms of joint j."""
     kind, k, first, f, q = (
         acts.joints[j, JOINT_KIND],

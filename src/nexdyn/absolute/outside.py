@@ -55,13 +55,13 @@ solved = generic("solved", "x ← A⁻¹ x by the same; NaN where that goes wron
 
 
 @formula
-def factor(tables, s):  # type: ignore[no-untyped-def]
+def factor(tables, s):
     """Factor the iteration matrix; whether that went well."""
     return factored(tables.outside, tables, s)
 
 
 @formula
-def solve(tables, s):  # type: ignore[no-untyped-def]
+def solve(tables, s):
     """x ← A⁻¹ x; NaN where that goes wrong."""
     solved(tables.outside, tables, s)
 

@@ -24,9 +24,9 @@ from nexdyn.absolute.elements import act, matrices
 from nexdyn.absolute.equations import (
     NO_PIVOT,
     acceleration_residual,
+    add_constraints,
+    add_inertia,
     jacobian_times,
-    of_bodies,
-    of_constraints,
     place_bodies,
     velocity_residual,
     violation,
@@ -81,7 +81,7 @@ def rows_are_lengths(tables: MotionTables) -> np.ndarray:
 
 
 @formula
-def copy(target, first, source):  # type: ignore[no-untyped-def]
+def copy(target, first, source):
     """The rows of `source` into those of `target` from `first` on."""
     to, of = doubles(target), doubles(source)
     begin = first * (len(of) // max(1, count(source)))
@@ -90,7 +90,7 @@ def copy(target, first, source):  # type: ignore[no-untyped-def]
 
 
 @formula
-def of_velocities(told, t):  # type: ignore[no-untyped-def]
+def of_velocities(told, t):
     """v1 ← v1 − W⁻¹ Cqᵀ (Cq W⁻¹ Cqᵀ)⁻¹ (Cq v1 − ν), by the matrix of W = M + h D at hand."""
     tables, s = told.tables, told.s
     nb, nothing = count(s.q1) - 1, zero(s.v1[0, 0])
@@ -119,7 +119,7 @@ def of_velocities(told, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def of_accelerations(s, numbers, before):  # type: ignore[no-untyped-def]
+def of_accelerations(s, numbers, before):
     """d1, λ1 ← d1, λ1 + x, where x is less than half of what it was before. Returns its size, and what is left beside d1."""
     nb, nothing = count(s.q1) - 1, zero(s.v1[0, 0])
     size, most, total, per_length = nothing, nothing, nothing, 1.0 / row(numbers, 0)
@@ -141,7 +141,7 @@ def of_accelerations(s, numbers, before):  # type: ignore[no-untyped-def]
 
 
 @formula
-def tell(acts, told, t, h):  # type: ignore[no-untyped-def]
+def tell(acts, told, t, h):
     """v1, d1, λ1 of the pose q1 at t, after a step of h (0: none). Returns a status."""
     tables, s = told.tables, told.s
     nb, nothing = count(s.q1) - 1, zero(s.v1[0, 0])
@@ -151,8 +151,8 @@ def tell(acts, told, t, h):  # type: ignore[no-untyped-def]
     for k in range(made + REFINEMENTS):
         # r = M a + … + Cqᵀ λ − Q, and at first the matrices, of this pose alone: M + h D, then M
         damping = h if k + 1 < made else 0.0
-        of_bodies(tables, s, 1.0, damping, k < made)
-        of_constraints(tables, s, t, 0.0, k < made)
+        add_inertia(tables, s, 1.0, damping, k < made)
+        add_constraints(tables, s, t, 0.0, k < made)
         status = act(tables, s, t, damping, 0.0, k < made, acts)
         if status != OK:
             return status
@@ -177,7 +177,7 @@ def tell(acts, told, t, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def recorded(acts, s, told, t, h, out, at):  # type: ignore[no-untyped-def]
+def recorded(acts, s, told, t, h, out, at):
     """Row `at` of out ← t, largest |C|, then q (7), v (6), v̇ (6) of each body, then the multipliers of all rows, 0 of those left
     out, and what is counted: of the state s after a step of h, by way of `told`. Returns a status; the row stands, whatever it is."""
     tables, r = told.tables, told.s
@@ -213,6 +213,6 @@ def recorded(acts, s, told, t, h, out, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def record(acts, s, told, t, h, out, row):  # type: ignore[no-untyped-def]
+def record(acts, s, told, t, h, out, row):
     """See `recorded`."""
     return recorded(acts, s, told, t, h, out, row)

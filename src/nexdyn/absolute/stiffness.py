@@ -22,13 +22,13 @@ from nexdyn.spatial.lanes import zero
 
 
 @formula
-def direction_stiffness(P, force, u, w):  # type: ignore[no-untyped-def]
+def direction_stiffness(P, force, u, w):
     """P + λ (w uᵀ − (u · w) 1)."""
     return P + shifted_outer(force * w, u)
 
 
 @formula
-def shifted_outer(a, b):  # type: ignore[no-untyped-def]
+def shifted_outer(a, b):
     """a bᵀ − (a · b) 1."""
     c = a @ b
     return Mat3(
@@ -37,14 +37,14 @@ def shifted_outer(a, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def skew(n):  # type: ignore[no-untyped-def]
+def skew(n):
     """n × as a matrix."""
     o = zero(n.x)
     return Mat3(o, -n.z, n.y, n.z, o, -n.x, -n.y, n.x, o)
 
 
 @formula
-def add_transposed(blocks, o, c, K):  # type: ignore[no-untyped-def]
+def add_transposed(blocks, o, c, K):
     """The 3 × 3 block at o, which lies transposed, with c K."""
     blocks[o] += c * K.xx
     blocks[o + 1] += c * K.yx
@@ -58,7 +58,7 @@ def add_transposed(blocks, o, c, K):  # type: ignore[no-untyped-def]
 
 
 @formula
-def stiffness_a(blocks, o, bh2, R_a, P, f, r, n):  # type: ignore[no-untyped-def]
+def stiffness_a(blocks, o, bh2, R_a, P, f, r, n):
     """β h² ∂(Cqᵀ λ) of body a into its diagonal block at o; R_a from the world, n the moment on a."""
     K = R_a @ (T(P) + shifted_outer(f, r) + skew(n)) @ T(R_a)
     F = skew(f) @ T(R_a)
@@ -69,6 +69,6 @@ def stiffness_a(blocks, o, bh2, R_a, P, f, r, n):  # type: ignore[no-untyped-def
 
 
 @formula
-def stiffness_b(blocks, o, bh2, R_b, P, f, s_B, n):  # type: ignore[no-untyped-def]
+def stiffness_b(blocks, o, bh2, R_b, P, f, s_B, n):
     """The same of body b."""
     add_transposed(blocks, o, bh2, R_b @ (P + shifted_outer(s_B, f) + skew(n)) @ T(R_b))

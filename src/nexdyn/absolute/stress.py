@@ -20,7 +20,7 @@ from nexdyn.kernel import allocating, formula, kernel
 
 
 @formula
-def _orthogonalised(v, basis, n):  # type: ignore[no-untyped-def]
+def _orthogonalised(v, basis, n):
     """v less its part in the first n rows of `basis`, twice; returns its length."""
     for _ in range(2):
         for s in range(n):
@@ -37,7 +37,7 @@ def _orthogonalised(v, basis, n):  # type: ignore[no-untyped-def]
 
 @kernel
 @allocating
-def edge_bases(first, count, nodes, grads, bodies, tolerance, Q, L, pivot, rank):  # type: ignore[no-untyped-def]
+def edge_bases(first, count, nodes, grads, bodies, tolerance, Q, L, pivot, rank):
     """Q (n, 6, 6) with F in its last rows, L (rows, 6), pivot (n, 6) rows of the block, rank (n,).
 
     nodes (rows, w) global bodies of each row, grads (rows, w, 6); bodies (n,) global numbers."""
@@ -96,7 +96,7 @@ def edge_bases(first, count, nodes, grads, bodies, tolerance, Q, L, pivot, rank)
 
 @kernel
 @allocating
-def loop_matrix(parent, column, rank, Q, T, cut, nodes, grads, local, J):  # type: ignore[no-untyped-def]
+def loop_matrix(parent, column, rank, Q, T, cut, nodes, grads, local, J):
     """J (closing rows, tree coordinates), zeroed; column (n,) where those of a body start, local: body → its place."""
     width = nodes.shape[1]
     at = np.zeros(width, dtype=np.int64)
@@ -147,7 +147,7 @@ def loop_matrix(parent, column, rank, Q, T, cut, nodes, grads, local, J):  # typ
 
 @kernel
 @allocating
-def extended(parent, rank, Q, T, L, pivot, cut, z, nodes, grads, local, N):  # type: ignore[no-untyped-def]
+def extended(parent, rank, Q, T, L, pivot, cut, z, nodes, grads, local, N):
     """N (rows, stresses), zeroed, from z (closing rows, stresses)."""
     ns = z.shape[1]
     w = np.zeros((len(parent), 6, ns))
@@ -186,7 +186,7 @@ def extended(parent, rank, Q, T, L, pivot, cut, z, nodes, grads, local, N):  # t
 
 @kernel
 @allocating
-def independent_rows(N, order, tolerance, chosen):  # type: ignore[no-untyped-def]
+def independent_rows(N, order, tolerance, chosen):
     """The rows of N, in `order`, that do not depend on those before; into `chosen`. Returns how many."""
     ns = N.shape[1]
     basis = np.zeros((ns, ns))
@@ -222,7 +222,7 @@ def independent_rows(N, order, tolerance, chosen):  # type: ignore[no-untyped-de
 
 
 @kernel
-def body_motions(parent, column, rank, Q, T, y, V):  # type: ignore[no-untyped-def]
+def body_motions(parent, column, rank, Q, T, y, V):
     """V (n, 6, motions), zeroed, of the bodies of a block for tree coordinates y (coordinates, motions)."""
     for i in range(1, len(parent)):
         for n in range(y.shape[1]):

@@ -72,7 +72,7 @@ class _Along(NamedTuple):
 
 
 @kernel
-def move_along(acts, turns, i, t, q, v, now, at, rate):  # type: ignore[no-untyped-def]
+def move_along(acts, turns, i, t, q, v, now, at, rate):
     """States at the end `now` of the step, between samples i − 1 and i; returns the force that failed, or −1."""
     index, h = acts.forces.index, t[i] - t[i - 1]
     s = (now - t[i - 1]) / h
@@ -95,7 +95,7 @@ def move_along(acts, turns, i, t, q, v, now, at, rate):  # type: ignore[no-untyp
 
 
 @kernel
-def march_along(acts, turns, t, q, v, at, rate, size, whole, past, out):  # type: ignore[no-untyped-def]
+def march_along(acts, turns, t, q, v, at, rate, size, whole, past, out):
     """Fill out (N, nz) with the states at t (N,), from those that stand at t[0]; q (N, nq), v (N, nv) by freedom; at, rate:
     those of the first. A step is taken whole and in halves, is judged by the difference, and ends where something is sampled.
 

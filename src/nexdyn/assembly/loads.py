@@ -43,7 +43,7 @@ from nexdyn.tree.entries import joint_columns
 
 
 @kernel
-def element_loads(tables, t, poses, twists, q, v, loads, efforts):  # type: ignore[no-untyped-def]
+def element_loads(tables, t, poses, twists, q, v, loads, efforts):
     """Add wrenches (moment about the body's origin, force; world axes) to loads (nb + 1, 6) and efforts (freedoms,).
 
     poses (nb + 1, 12), twists (nb + 1, 6) of the bodies in world axes; returns the element that failed, or −1."""

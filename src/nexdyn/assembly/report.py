@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion import at_joint, joint_wrench, minimum_norm, rows_wrench
 from nexdyn.assembly.loads import effort_on_child
 from nexdyn.errors import InputError, unknown
+from nexdyn.shown import drawn
 from nexdyn.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
@@ -261,9 +261,9 @@ class AssemblyReport:
         return data
 
     def _repr_html_(self) -> str:
-        """What a notebook shows; drawn by `nexdyn.view`, which lies above this package and is named, not imported."""
-        shown: str = importlib.import_module("nexdyn.view.notebook").report_html(self)
-        return shown
+        """What a notebook shows."""
+        html: str = drawn("report", self)
+        return html
 
     def __str__(self) -> str:
         from nexdyn.assembly.report_text import report_text

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.absolute import hht, hht_lanes
-from nexdyn.absolute.elements import FRICTION, LANE_KINDS
+from nexdyn.absolute.elements import FRICTION
 from nexdyn.absolute.recorded import Record
 from nexdyn.batch.lane_tables import force_pattern, stack, system_of
 from nexdyn.constraints.tables import Rolls
+from nexdyn.forces.pages import IN_ALL_LANES
 from nexdyn.integrate.methods import HHT, Method
 from nexdyn.model.system import System
 from nexdyn.simulation.events import has_events
@@ -43,7 +44,7 @@ def marches_in_lanes(system: System, method: Method | None, options: dict[str, A
         and options.get("output_times") is None
         and options.get("loops") is None
         and not has_events(system)
-        and all(force.code in LANE_KINDS and not force.callbacks() for force in system.forces.values())
+        and all(force.code in IN_ALL_LANES and not force.callbacks() for force in system.forces.values())
     )
 
 
@@ -192,4 +193,4 @@ class Stacked:
                         if isinstance(y, LaneTable | LaneVector):
                             x[...] = system_of(y, s)
                 run.comes_close = run.comes_close or bool(least[s] < hht.STALE)
-                run.went_on(rows[:, :, s].copy(), self.memory[s], steps, t)
+                run.adopt_march(rows[:, :, s].copy(), self.memory[s], steps, t)

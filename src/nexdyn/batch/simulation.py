@@ -28,7 +28,8 @@ from nexdyn.batch.bodies import (
 from nexdyn.batch.lanes import ADVICE, Done, LaneRun, Members, grid_of
 from nexdyn.batch.members import Batch, Places, Read
 from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, warn
-from nexdyn.forces import ContactForce, kinds
+from nexdyn.forces import ContactForce
+from nexdyn.forces.pages import IN_LANES
 from nexdyn.integrate.methods import HHT, FixedStep, Method
 from nexdyn.model.force import Force
 from nexdyn.model.system import System
@@ -54,11 +55,6 @@ from nexdyn.tree.wound import wound_across
 
 Progress = Callable[[float, float], None]
 Runs = Callable[..., Result]
-IN_LANES = {
-    kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE, kinds.USER,
-    kinds.JOINT_FORCE, kinds.JOINT_TABLE, kinds.USER_JOINT, kinds.CONTACT, kinds.BUSHING_XYZ, kinds.POINT_GRAVITY,
-}  # fmt: skip
-"""Forces that kernels compute in lanes."""
 MOST_STEPS = 1e15
 
 

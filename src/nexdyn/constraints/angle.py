@@ -22,13 +22,13 @@ TURN = 2.0 * math.pi
 
 
 @formula
-def value(pair, reference):  # type: ignore[no-untyped-def]
+def value(pair, reference):
     angle = atan2(direction.value(pair, 1, 0), direction.value(pair, 0, 0))
     return angle + TURN * nearest((reference - angle) / TURN)
 
 
 @formula
-def gradient(pair):  # type: ignore[no-untyped-def]
+def gradient(pair):
     s, c = direction.value(pair, 1, 0), direction.value(pair, 0, 0)
     g_s, g_c = direction.gradient(pair, 1, 0), direction.gradient(pair, 0, 0)
     k = 1.0 / (s * s + c * c)
@@ -37,7 +37,7 @@ def gradient(pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def second(pair, V, V_):  # type: ignore[no-untyped-def]
+def second(pair, V, V_):
     s, c = direction.value(pair, 1, 0), direction.value(pair, 0, 0)
     g_s, g_c = direction.gradient(pair, 1, 0), direction.gradient(pair, 0, 0)
     k = 1.0 / (s * s + c * c)

@@ -48,7 +48,7 @@ STEEPEST = 0.02
 
 
 @formula
-def jet(data, k, s):  # type: ignore[no-untyped-def]
+def jet(data, k, s):
     """c, c′, c″ at s of the curve at k; beyond its ends straight on."""
     start, end = data[k + START], data[k + END]
     if data[k + CLOSED] != 0.0:
@@ -61,7 +61,7 @@ def jet(data, k, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def inside(data, k, s):  # type: ignore[no-untyped-def]
+def inside(data, k, s):
     code = int(data[k])
     if code == SPLINE:
         return spline_jet(data, k + HEAD, s)
@@ -76,12 +76,12 @@ def inside(data, k, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def coefficients(data, i):  # type: ignore[no-untyped-def]
+def coefficients(data, i):
     return Vec3(data[i], data[i + 1], data[i + 2])
 
 
 @formula
-def spline_jet(data, i, s):  # type: ignore[no-untyped-def]
+def spline_jet(data, i, s):
     """c = c0 + c1 x + c2 x² + c3 x³ with x from the piece's start; n, the n parameters and the pieces from i on."""
     n = int(data[i])
     j = min(interval(data, i + 1, n, s), n - 2)
@@ -100,14 +100,14 @@ def spline_jet(data, i, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def user_point(address, s):  # type: ignore[no-untyped-def]
+def user_point(address, s):
     nan = math.nan
     status, out = call(address, s, (s,), (nan, nan, nan))
     return Vec3(out[0], out[1], out[2]) if status == 0 else Vec3(nan, nan, nan)
 
 
 @formula
-def user_jet(data, i, s, size):  # type: ignore[no-untyped-def]
+def user_jet(data, i, s, size):
     """c, c′, c″ of the functions at data[i], data[i + 1], data[i + 2]; a missing one by central differences of order 4."""
     f, df, ddf = data[i], data[i + 1], data[i + 2]
     c = user_point(f, s)
@@ -122,13 +122,13 @@ def user_jet(data, i, s, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def user_slope(f, s, h):  # type: ignore[no-untyped-def]
+def user_slope(f, s, h):
     near, far = user_point(f, s + h) - user_point(f, s - h), user_point(f, s + 2.0 * h) - user_point(f, s - 2.0 * h)
     return (1.0 / (12.0 * h)) * (8.0 * near - far)
 
 
 @formula
-def third(data, k, s):  # type: ignore[no-untyped-def]
+def third(data, k, s):
     """c‴."""
     start, end = data[k + START], data[k + END]
     if data[k + CLOSED] != 0.0:
@@ -148,13 +148,13 @@ def third(data, k, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def squared_distance(data, k, x, s):  # type: ignore[no-untyped-def]
+def squared_distance(data, k, x, s):
     r = x - jet(data, k, s)[0]
     return r @ r
 
 
 @formula
-def nearest(data, k, x, s):  # type: ignore[no-untyped-def]
+def nearest(data, k, x, s):
     """s of the nearest point to x, by Newton's steps downhill on ½ |x − c|² from s."""
     longest = 0.1 * (data[k + END] - data[k + START])
     for _ in range(STEPS):
@@ -183,7 +183,7 @@ def nearest(data, k, x, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def unit_jet(m, dm, ddm):  # type: ignore[no-untyped-def]
+def unit_jet(m, dm, ddm):
     """e, e′, e″ of m/|m|."""
     over = 1.0 / math.sqrt(m @ m)
     e = over * m
@@ -194,7 +194,7 @@ def unit_jet(m, dm, ddm):  # type: ignore[no-untyped-def]
 
 
 @formula
-def normal_jet(data, k, binormal, dc, ddc, dddc):  # type: ignore[no-untyped-def]
+def normal_jet(data, k, binormal, dc, ddc, dddc):
     """e, e′, e″ of the row's direction."""
     across = coefficients(data, k + ACROSS)
     e, de, dde = unit_jet(cross(across, dc), cross(across, ddc), cross(across, dddc))
@@ -205,7 +205,7 @@ def normal_jet(data, k, binormal, dc, ddc, dddc):  # type: ignore[no-untyped-def
 
 
 @outlined
-def value(data, k, binormal, pair, near, place):  # type: ignore[no-untyped-def]
+def value(data, k, binormal, pair, near, place):
     """C; near[place] is s, and takes the new one."""
     x = point.place(pair)
     s = nearest(data, k, x, near[place])
@@ -216,7 +216,7 @@ def value(data, k, binormal, pair, near, place):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def gradient(data, k, binormal, pair, s):  # type: ignore[no-untyped-def]
+def gradient(data, k, binormal, pair, s):
     x = point.place(pair)
     s = nearest(data, k, x, s)
     c, dc, ddc = jet(data, k, s)
@@ -226,7 +226,7 @@ def gradient(data, k, binormal, pair, s):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def second(data, k, binormal, pair, s, V, V_):  # type: ignore[no-untyped-def]
+def second(data, k, binormal, pair, s, V, V_):
     x = point.place(pair)
     s = nearest(data, k, x, s)
     c, dc, ddc = jet(data, k, s)
@@ -245,7 +245,7 @@ def second(data, k, binormal, pair, s, V, V_):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def tangents(data, k, parameters, c, t):  # type: ignore[no-untyped-def]
+def tangents(data, k, parameters, c, t):
     """Points c (n, 3) and tangents t (n, 3) at the parameters (n,)."""
     for i in range(len(parameters)):
         p, dp, _ = jet(data, k, parameters[i])
@@ -255,7 +255,7 @@ def tangents(data, k, parameters, c, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def settle(data, k, x, s):  # type: ignore[no-untyped-def]
+def settle(data, k, x, s):
     """s of the nearest point to x (3,) from s, and its distance."""
     p = Vec3(x[0], x[1], x[2])
     s = nearest(data, k, p, s)

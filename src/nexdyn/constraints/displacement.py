@@ -12,18 +12,18 @@ from nexdyn.spatial.algebra import cross
 
 
 @formula
-def value(pair, i):  # type: ignore[no-untyped-def]
+def value(pair, i):
     return column(pair.R_A, i) @ pair.d
 
 
 @formula
-def gradient(pair, i):  # type: ignore[no-untyped-def]
+def gradient(pair, i):
     u = column(pair.R_A, i)
     return PairVelocity(cross(u, pair.d + pair.s_A), -u, cross(pair.s_B, u), u)
 
 
 @formula
-def second(pair, i, V, V_):  # type: ignore[no-untyped-def]
+def second(pair, i, V, V_):
     u = column(pair.R_A, i)
     mixed = cross(V.w_a, u) @ displacement_rate(pair, V_) + cross(V_.w_a, u) @ displacement_rate(pair, V)
     return twice(V.w_a, V_.w_a, u) @ pair.d + mixed + u @ displacement_second(pair, V, V_)

@@ -18,23 +18,23 @@ ROUNDED, NOTHING = 1e-24, 1e-300
 
 
 @formula
-def _rounded(pair):  # type: ignore[no-untyped-def]
+def _rounded(pair):
     return ROUNDED * (pair.s_A @ pair.s_A + pair.s_B @ pair.s_B) + NOTHING
 
 
 @formula
-def _length(pair):  # type: ignore[no-untyped-def]
+def _length(pair):
     squared, rounded = pair.d @ pair.d, _rounded(pair)
     return sqrt(if_less(squared, rounded, rounded, squared))
 
 
 @formula
-def value(pair):  # type: ignore[no-untyped-def]
+def value(pair):
     return sqrt(pair.d @ pair.d)
 
 
 @formula
-def _direction(pair):  # type: ignore[no-untyped-def]
+def _direction(pair):
     squared, rounded, d, x = pair.d @ pair.d, _rounded(pair), pair.d, column(pair.R_A, 0)
     s = 1.0 / _length(pair)
     return Vec3(
@@ -45,13 +45,13 @@ def _direction(pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def gradient(pair):  # type: ignore[no-untyped-def]
+def gradient(pair):
     n = _direction(pair)
     return PairVelocity(cross(n, pair.s_A), -n, cross(pair.s_B, n), n)
 
 
 @formula
-def second(pair, V, V_):  # type: ignore[no-untyped-def]
+def second(pair, V, V_):
     n, rate, rate_ = _direction(pair), displacement_rate(pair, V), displacement_rate(pair, V_)
     across = rate @ rate_ - (n @ rate) * (n @ rate_)
     return (1.0 / _length(pair)) * across + n @ displacement_second(pair, V, V_)

@@ -61,19 +61,19 @@ class Wanted(NamedTuple):
 
 
 @formula
-def vector_of(a, b):  # type: ignore[no-untyped-def]
+def vector_of(a, b):
     """vec(ā b) of two quaternions."""
     p = Quat(a.w, -a.x, -a.y, -a.z) @ b
     return Vec3(p.x, p.y, p.z)
 
 
 @formula
-def dot(a, b):  # type: ignore[no-untyped-def]
+def dot(a, b):
     return a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
 
 
 @formula
-def of_quaternion(e, de, dde):  # type: ignore[no-untyped-def]
+def of_quaternion(e, de, dde):
     """R_W of a quaternion of any length."""
     n = dot(e, e)
     w = (2.0 / n) * vector_of(e, de)
@@ -81,7 +81,7 @@ def of_quaternion(e, de, dde):  # type: ignore[no-untyped-def]
 
 
 @formula
-def half_sine(s):  # type: ignore[no-untyped-def]
+def half_sine(s):
     """k, dk/ds, d²k/ds² of k = sin(½√s)/√s."""
     if s < NEAR:
         # k = Σ a_n sⁿ,  a_0 = ½,  a_n = −a_n−1/(8 n (2 n + 1)); Horner's scheme from n = 7 on
@@ -102,7 +102,7 @@ def half_sine(s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def of_vector(r, dr, ddr):  # type: ignore[no-untyped-def]
+def of_vector(r, dr, ddr):
     """R_W of a rotation vector: of e = (c, k ρ), c = cos(½√s), s = ρ · ρ, dc/ds = −¼ k."""
     s, ds = r @ r, 2.0 * (r @ dr)
     dds = 2.0 * (dr @ dr + r @ ddr)
@@ -116,14 +116,14 @@ def of_vector(r, dr, ddr):  # type: ignore[no-untyped-def]
 
 
 @formula
-def turn(axis, angle):  # type: ignore[no-untyped-def]
+def turn(axis, angle):
     """The quaternion of a turn about a unit axis."""
     s = math.sin(0.5 * angle)
     return Quat(math.cos(0.5 * angle), s * axis.x, s * axis.y, s * axis.z)
 
 
 @formula
-def of_angles(yaw, pitch, roll):  # type: ignore[no-untyped-def]
+def of_angles(yaw, pitch, roll):
     """R_W of the three angles, each with its rate and second derivative."""
     (y, dy, ddy), (p, dp, ddp), (r, dr, ddr) = yaw, pitch, roll
     sp, cp, sr, cr = math.sin(p), math.cos(p), math.sin(r), math.cos(r)
@@ -138,7 +138,7 @@ def of_angles(yaw, pitch, roll):  # type: ignore[no-untyped-def]
 
 
 @formula
-def wanted(data, k, t):  # type: ignore[no-untyped-def]
+def wanted(data, k, t):
     first = k + 1
     second_ = next_row(data, first)
     third = next_row(data, second_)
@@ -155,7 +155,7 @@ def wanted(data, k, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def quaternion_of(R):  # type: ignore[no-untyped-def]
+def quaternion_of(R):
     """A unit quaternion of R, from its largest component."""
     trace = R.xx + R.yy + R.zz
     if trace > 0.0:
@@ -168,20 +168,20 @@ def quaternion_of(R):  # type: ignore[no-untyped-def]
 
 
 @formula
-def missed(pair, e):  # type: ignore[no-untyped-def]
+def missed(pair, e):
     """φ."""
     q = quaternion_of(T(pair.R_A) @ pair.R_B)
     return log_quaternion(Quat(e.w, -e.x, -e.y, -e.z) @ q)
 
 
 @formula
-def relative(pair, V):  # type: ignore[no-untyped-def]
+def relative(pair, V):
     """ω, in the axes of B."""
     return T(pair.R_B) @ (V.w_b - V.w_a)
 
 
 @formula
-def beta_of(squared):  # type: ignore[no-untyped-def]
+def beta_of(squared):
     """β and β′/θ at θ²."""
     if squared < SMALL:
         beta = 1.0 / 12.0 + squared * (1.0 / 720.0 + squared * (1.0 / 30240.0 + squared * (1.0 / 1209600.0)))
@@ -193,7 +193,7 @@ def beta_of(squared):  # type: ignore[no-untyped-def]
 
 
 @formula
-def turning(phi, a, b):  # type: ignore[no-untyped-def]
+def turning(phi, a, b):
     """D_a Jᵣ⁻¹ b."""
     beta, slope = beta_of(phi @ phi)
     p, m = right_jacobian_inverse_times(phi, a), cross(phi, b)
@@ -201,13 +201,13 @@ def turning(phi, a, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def both(phi, a, b):  # type: ignore[no-untyped-def]
+def both(phi, a, b):
     """B(a, b)."""
     return 0.5 * (turning(phi, a, b) + turning(phi, b, a))
 
 
 @formula
-def component(a, i):  # type: ignore[no-untyped-def]
+def component(a, i):
     if i == 0:
         return a.x
     return a.y if i == 1 else a.z
@@ -217,12 +217,12 @@ def component(a, i):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def value(data, k, i, pair, t):  # type: ignore[no-untyped-def]
+def value(data, k, i, pair, t):
     return component(missed(pair, wanted(data, k, t).e), i)
 
 
 @outlined
-def gradient(data, k, i, pair, t):  # type: ignore[no-untyped-def]
+def gradient(data, k, i, pair, t):
     phi = missed(pair, wanted(data, k, t).e)
     axis = Vec3(1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
     n, o = pair.R_B @ right_jacobian_inverse_times(-phi, axis), Vec3(0.0, 0.0, 0.0)
@@ -230,7 +230,7 @@ def gradient(data, k, i, pair, t):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def second(data, k, i, pair, t, V, V_):  # type: ignore[no-untyped-def]
+def second(data, k, i, pair, t, V, V_):
     """Γ(V, V')."""
     phi = missed(pair, wanted(data, k, t).e)
     turn = 0.5 * (T(pair.R_B) @ (cross(V.w_b, V_.w_a) + cross(V_.w_b, V.w_a)))
@@ -239,7 +239,7 @@ def second(data, k, i, pair, t, V, V_):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def explicit_rate(data, k, i, pair, t):  # type: ignore[no-untyped-def]
+def explicit_rate(data, k, i, pair, t):
     """C_t."""
     lead = wanted(data, k, t)
     phi = missed(pair, lead.e)
@@ -247,13 +247,13 @@ def explicit_rate(data, k, i, pair, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def turned_back(phi, a):  # type: ignore[no-untyped-def]
+def turned_back(phi, a):
     """Qᵀ a,  Q = exp(φ)."""
     return T(rotation(exp_quaternion(phi))) @ a
 
 
 @outlined
-def explicit_second(data, k, i, pair, t, V):  # type: ignore[no-untyped-def]
+def explicit_second(data, k, i, pair, t, V):
     """2 C_qt v + C_tt."""
     lead, w = wanted(data, k, t), relative(pair, V)
     phi = missed(pair, lead.e)

@@ -43,7 +43,7 @@ class PairVelocity(NamedTuple):
 
 
 @formula
-def column(R, i):  # type: ignore[no-untyped-def]
+def column(R, i):
     """Column i of R."""
     if i == 0:
         return Vec3(R.xx, R.yx, R.zx)
@@ -53,18 +53,18 @@ def column(R, i):  # type: ignore[no-untyped-def]
 
 
 @formula
-def twice(w, w_, u):  # type: ignore[no-untyped-def]
+def twice(w, w_, u):
     """½ (ω × (ω' × u) + ω' × (ω × u)): the second derivative of a vector fixed in a body."""
     return 0.5 * (cross(w, cross(w_, u)) + cross(w_, cross(w, u)))
 
 
 @formula
-def displacement_rate(pair, V):  # type: ignore[no-untyped-def]
+def displacement_rate(pair, V):
     """ḋ = v_b + ω_b × s_B − v_a − ω_a × s_A."""
     return V.v_b + cross(V.w_b, pair.s_B) - V.v_a - cross(V.w_a, pair.s_A)
 
 
 @formula
-def displacement_second(pair, V, V_):  # type: ignore[no-untyped-def]
+def displacement_second(pair, V, V_):
     """d̈(V, V')."""
     return twice(V.w_b, V_.w_b, pair.s_B) - twice(V.w_a, V_.w_a, pair.s_A)

@@ -23,18 +23,18 @@ LEAST = 1e-12
 
 
 @formula
-def _cosine(s):  # type: ignore[no-untyped-def]
+def _cosine(s):
     return sqrt(greater(1.0 - s * s, zero(s) + LEAST * LEAST))
 
 
 @formula
-def value(pair):  # type: ignore[no-untyped-def]
+def value(pair):
     s = -direction.value(pair, 2, 0)
     return atan2(s, _cosine(s))
 
 
 @formula
-def gradient(pair):  # type: ignore[no-untyped-def]
+def gradient(pair):
     k = -1.0 / _cosine(direction.value(pair, 2, 0))
     g = direction.gradient(pair, 2, 0)
     w = k * g.w_a
@@ -42,7 +42,7 @@ def gradient(pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def second(pair, V, V_):  # type: ignore[no-untyped-def]
+def second(pair, V, V_):
     s = -direction.value(pair, 2, 0)
     g = direction.gradient(pair, 2, 0)
     ds, ds_ = -(g.w_a @ V.w_a + g.w_b @ V.w_b), -(g.w_a @ V_.w_a + g.w_b @ V_.w_b)

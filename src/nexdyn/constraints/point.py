@@ -14,26 +14,26 @@ from nexdyn.spatial.algebra import T, cross
 
 
 @formula
-def place(pair):  # type: ignore[no-untyped-def]
+def place(pair):
     """x."""
     return T(pair.R_A) @ pair.d
 
 
 @formula
-def rate(pair, V):  # type: ignore[no-untyped-def]
+def rate(pair, V):
     """ẋ."""
     return T(pair.R_A) @ (displacement_rate(pair, V) - cross(V.w_a, pair.d))
 
 
 @formula
-def second_rate(pair, V, V_):  # type: ignore[no-untyped-def]
+def second_rate(pair, V, V_):
     """ẍ(V, V')."""
     across = cross(V.w_a, displacement_rate(pair, V_)) + cross(V_.w_a, displacement_rate(pair, V))
     return T(pair.R_A) @ (displacement_second(pair, V, V_) - across + twice(V.w_a, V_.w_a, pair.d))
 
 
 @formula
-def gradient(pair, slope):  # type: ignore[no-untyped-def]
+def gradient(pair, slope):
     """g of a function whose ∇F at x is `slope`."""
     u = pair.R_A @ slope
     return PairVelocity(cross(u, pair.d + pair.s_A), -u, cross(pair.s_B, u), u)

@@ -44,7 +44,7 @@ class Touch(NamedTuple):
 
 
 @formula
-def touch(data, k, pair):  # type: ignore[no-untyped-def]
+def touch(data, k, pair):
     n, e = column(pair.R_A, 2), column(pair.R_B, 2)
     u = n @ e
     s = math.sqrt(max(1.0 - u * u, FLAT))
@@ -54,7 +54,7 @@ def touch(data, k, pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def slips_along(kind, pair, c):  # type: ignore[no-untyped-def]
+def slips_along(kind, pair, c):
     """t."""
     if kind == CONTACT:
         return c.n
@@ -70,7 +70,7 @@ def slips_along(kind, pair, c):  # type: ignore[no-untyped-def]
 
 
 @formula
-def value(data, k, kind, pair):  # type: ignore[no-untyped-def]
+def value(data, k, kind, pair):
     if kind != CONTACT:
         return 0.0
     n, e = column(pair.R_A, 2), column(pair.R_B, 2)
@@ -79,14 +79,14 @@ def value(data, k, kind, pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def gradient(data, k, kind, pair):  # type: ignore[no-untyped-def]
+def gradient(data, k, kind, pair):
     c = touch(data, k, pair)
     t = slips_along(kind, pair, c)
     return PairVelocity(-cross(c.p_a, t), -t, cross(c.p_b, t), t)
 
 
 @formula
-def rate_along(data, k, kind, pair, V, V_):  # type: ignore[no-untyped-def]
+def rate_along(data, k, kind, pair, V, V_):
     """The rate of g along V, times V'."""
     c = touch(data, k, pair)
     t = slips_along(kind, pair, c)
@@ -112,6 +112,6 @@ def rate_along(data, k, kind, pair, V, V_):  # type: ignore[no-untyped-def]
 
 
 @formula
-def second(data, k, kind, pair, V, V_):  # type: ignore[no-untyped-def]
+def second(data, k, kind, pair, V, V_):
     """Γ(V, V'), symmetric."""
     return 0.5 * (rate_along(data, k, kind, pair, V, V_) + rate_along(data, k, kind, pair, V_, V))

@@ -17,12 +17,12 @@ from nexdyn.spatial.table import PoseRows
 
 
 @formula
-def body_rotation(q, i):  # type: ignore[no-untyped-def]
+def body_rotation(q, i):
     return rotation(Quat(q[i, 0], q[i, 1], q[i, 2], q[i, 3]))
 
 
 @formula
-def pair_at(tables, k, q):  # type: ignore[no-untyped-def]
+def pair_at(tables, k, q):
     """The two frames of pair k in world axes, with the rotations of their bodies."""
     a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
     X_aA, X_bB = PoseRows(tables.frames, 0)[k], PoseRows(tables.frames, 12)[k]
@@ -33,7 +33,7 @@ def pair_at(tables, k, q):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def values(tables, t, q, near, C):  # type: ignore[no-untyped-def]
+def values(tables, t, q, near, C):
     """C (nr,) at time t without drivers; `near` takes its new values."""
     for r in range(len(tables.rows)):
         total = -tables.offset[r]
@@ -44,7 +44,7 @@ def values(tables, t, q, near, C):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow(tables, t, q, order, near):  # type: ignore[no-untyped-def]
+def follow(tables, t, q, order, near):
     """Angles near what the couplings `order` (row, term) ask of them: Σ scale · primitive = offset."""
     for n in range(len(order)):
         r, asked = order[n, 0], order[n, 1]
@@ -57,7 +57,7 @@ def follow(tables, t, q, order, near):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def jacobian(tables, t, q, near, J):  # type: ignore[no-untyped-def]
+def jacobian(tables, t, q, near, J):
     """J (nt, 12): gradient of each term for (ω_a, v_a, ω_b, v_b), ω in the bodies' axes."""
     for e in range(len(tables.terms)):
         pair, R_a, R_b = pair_at(tables, tables.terms[e, PAIR], q)
@@ -70,7 +70,7 @@ def jacobian(tables, t, q, near, J):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pair_velocity(tables, k, R_a, R_b, v):  # type: ignore[no-untyped-def]
+def pair_velocity(tables, k, R_a, R_b, v):
     a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
     return PairVelocity(
         R_a @ Vec3(v[a, 0], v[a, 1], v[a, 2]), Vec3(v[a, 3], v[a, 4], v[a, 5]),
@@ -79,7 +79,7 @@ def pair_velocity(tables, k, R_a, R_b, v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def quadratic(tables, t, q, v, near, gamma):  # type: ignore[no-untyped-def]
+def quadratic(tables, t, q, v, near, gamma):
     """γ (nr,) = −Σ scale (Γ(V, V) + 2 C_qt v + C_tt), without drivers."""
     for r in range(len(tables.rows)):
         total = 0.0
@@ -92,7 +92,7 @@ def quadratic(tables, t, q, v, near, gamma):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def rates(tables, t, q, nu):  # type: ignore[no-untyped-def]
+def rates(tables, t, q, nu):
     """ν (nr,) = −Σ scale C_t, without drivers."""
     for r in range(len(tables.rows)):
         total = 0.0
@@ -103,7 +103,7 @@ def rates(tables, t, q, nu):  # type: ignore[no-untyped-def]
 
 
 @formula
-def unit_velocity(R_a, R_b, i):  # type: ignore[no-untyped-def]
+def unit_velocity(R_a, R_b, i):
     """The velocity of the pair when component i of (ω_a, v_a, ω_b, v_b) is 1."""
     o = Vec3(0.0, 0.0, 0.0)
     e = Vec3(1.0 if i % 3 == 0 else 0.0, 1.0 if i % 3 == 1 else 0.0, 1.0 if i % 3 == 2 else 0.0)
@@ -117,7 +117,7 @@ def unit_velocity(R_a, R_b, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def curvature(tables, t, q, near, weight, H):  # type: ignore[no-untyped-def]
+def curvature(tables, t, q, near, weight, H):
     """H (np, 12, 12), zeroed by the caller: Σ weight_r C_qq of the rows of each pair; weight (nr,)."""
     for r in range(len(tables.rows)):
         if weight[r] == 0.0:

@@ -44,7 +44,7 @@ NAN = math.nan
 
 
 @formula
-def direction(a):  # type: ignore[no-untyped-def]
+def direction(a):
     """(a/|a|, |a|); x where there is none."""
     squared = a @ a
     if squared < TINY:
@@ -54,12 +54,12 @@ def direction(a):  # type: ignore[no-untyped-def]
 
 
 @formula
-def stretched(p, q, r, x):  # type: ignore[no-untyped-def]
+def stretched(p, q, r, x):
     return Vec3(p * x.x, q * x.y, r * x.z)
 
 
 @formula
-def meridian(e, a):  # type: ignore[no-untyped-def]
+def meridian(e, a):
     """(ρ̇, 0, ż) of a."""
     return Vec3(e @ a, 0.0, a.z)
 
@@ -68,7 +68,7 @@ def meridian(e, a):  # type: ignore[no-untyped-def]
 
 
 @formula
-def closed_form(data, k, x):  # type: ignore[no-untyped-def]
+def closed_form(data, k, x):
     """C and ∇C of what has a formula, and of implicit surfaces."""
     code = int(data[k])
     if code == SPHERE:
@@ -93,7 +93,7 @@ def closed_form(data, k, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def closed_form_second(data, k, x, a, b):  # type: ignore[no-untyped-def]
+def closed_form_second(data, k, x, a, b):
     """C″(a, b) of the same."""
     code = int(data[k])
     if code == SPHERE:
@@ -120,13 +120,13 @@ def closed_form_second(data, k, x, a, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def implicit(data, k, x):  # type: ignore[no-untyped-def]
+def implicit(data, k, x):
     status, out = call(data[k + FUNCTION], 0.0, x, (NAN,))
     return out[0] if status == 0 else NAN
 
 
 @formula
-def implicit_gradient(data, k, x):  # type: ignore[no-untyped-def]
+def implicit_gradient(data, k, x):
     if data[k + FUNCTION + 1] != 0.0:
         status, out = call(data[k + FUNCTION + 1], 0.0, x, (NAN, NAN, NAN))
         return Vec3(out[0], out[1], out[2]) if status == 0 else Vec3(NAN, NAN, NAN)
@@ -139,7 +139,7 @@ def implicit_gradient(data, k, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def implicit_second(data, k, x, a, b):  # type: ignore[no-untyped-def]
+def implicit_second(data, k, x, a, b):
     """aᵀ F″ b; by differences along a and b where F″ is not given."""
     if data[k + FUNCTION + 2] != 0.0:
         status, H = call(data[k + FUNCTION + 2], 0.0, x, (NAN, NAN, NAN, NAN, NAN, NAN))
@@ -163,7 +163,7 @@ def implicit_second(data, k, x, a, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def wrapped(data, i, x):  # type: ignore[no-untyped-def]
+def wrapped(data, i, x):
     """A parameter in its range where that is closed; range and whether closed at i."""
     if data[i + 2] == 0.0:
         return x
@@ -171,7 +171,7 @@ def wrapped(data, i, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def place(data, k, u, w):  # type: ignore[no-untyped-def]
+def place(data, k, u, w):
     """S."""
     at = (wrapped(data, k + RANGE, u), wrapped(data, k + RANGE + 3, w))
     status, out = call(data[k + FUNCTIONS], 0.0, at, (NAN, NAN, NAN))
@@ -179,7 +179,7 @@ def place(data, k, u, w):  # type: ignore[no-untyped-def]
 
 
 @formula
-def first(data, k, u, w):  # type: ignore[no-untyped-def]
+def first(data, k, u, w):
     """S_u, S_w."""
     if data[k + FUNCTIONS + 1] != 0.0:
         at = (wrapped(data, k + RANGE, u), wrapped(data, k + RANGE + 3, w))
@@ -195,7 +195,7 @@ def first(data, k, u, w):  # type: ignore[no-untyped-def]
 
 
 @formula
-def curved(data, k, u, w):  # type: ignore[no-untyped-def]
+def curved(data, k, u, w):
     """S_uu, S_uw, S_ww."""
     if data[k + FUNCTIONS + 2] != 0.0:
         at = (wrapped(data, k + RANGE, u), wrapped(data, k + RANGE + 3, w))
@@ -224,14 +224,14 @@ def curved(data, k, u, w):  # type: ignore[no-untyped-def]
 
 
 @formula
-def solved(a, b, d, p, q):  # type: ignore[no-untyped-def]
+def solved(a, b, d, p, q):
     """(x, y) of [[a, b], [b, d]] (x, y) = (p, q)."""
     over = 1.0 / (a * d - b * b)
     return over * (d * p - b * q), over * (a * q - b * p)
 
 
 @formula
-def nearest(data, k, x, u, w):  # type: ignore[no-untyped-def]
+def nearest(data, k, x, u, w):
     """u, w of the nearest point to x, by Newton's steps downhill on ½ |x − S|² from u, w."""
     U, W = 0.1 * (data[k + 2] - data[k + 1]), 0.1 * (data[k + 5] - data[k + 4])
     for _ in range(STEPS):
@@ -262,7 +262,7 @@ def nearest(data, k, x, u, w):  # type: ignore[no-untyped-def]
 
 
 @formula
-def normal(S_u, S_w):  # type: ignore[no-untyped-def]
+def normal(S_u, S_w):
     n = cross(S_u, S_w)
     return (1.0 / math.sqrt(n @ n)) * n
 
@@ -271,7 +271,7 @@ def normal(S_u, S_w):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def value(data, k, pair, near, at):  # type: ignore[no-untyped-def]
+def value(data, k, pair, near, at):
     """C; near[at], near[at + 1] are u and w of a parametric surface, and take the new ones."""
     x = point.place(pair)
     if int(data[k]) != PARAMETRIC:
@@ -283,7 +283,7 @@ def value(data, k, pair, near, at):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def gradient(data, k, pair, near, at):  # type: ignore[no-untyped-def]
+def gradient(data, k, pair, near, at):
     x = point.place(pair)
     if int(data[k]) != PARAMETRIC:
         return point.gradient(pair, closed_form(data, k, x)[1])
@@ -293,7 +293,7 @@ def gradient(data, k, pair, near, at):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def second(data, k, pair, near, at, V, V_):  # type: ignore[no-untyped-def]
+def second(data, k, pair, near, at, V, V_):
     x, dx, dx_ = point.place(pair), point.rate(pair, V), point.rate(pair, V_)
     ddx = point.second_rate(pair, V, V_)
     if int(data[k]) != PARAMETRIC:
@@ -318,7 +318,7 @@ def second(data, k, pair, near, at, V, V_):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def slope(data, k, x):  # type: ignore[no-untyped-def]
+def slope(data, k, x):
     """F and |∇F| of an implicit surface at x (3,)."""
     p = Vec3(x[0], x[1], x[2])
     g = implicit_gradient(data, k, p)
@@ -326,7 +326,7 @@ def slope(data, k, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def distances(data, k, x, u, w, out):  # type: ignore[no-untyped-def]
+def distances(data, k, x, u, w, out):
     """|x − S| at all u (n,) and w (m,), (n, m)."""
     p = Vec3(x[0], x[1], x[2])
     for i in range(len(u)):
@@ -336,7 +336,7 @@ def distances(data, k, x, u, w, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def settle(data, k, x, u, w):  # type: ignore[no-untyped-def]
+def settle(data, k, x, u, w):
     """u, w of the nearest point to x (3,) from u, w, and its distance."""
     p = Vec3(x[0], x[1], x[2])
     u, w = nearest(data, k, p, u, w)

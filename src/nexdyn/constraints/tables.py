@@ -64,7 +64,7 @@ LEFT = 60
 
 
 @formula
-def within_ends(tables, near):  # type: ignore[no-untyped-def]
+def within_ends(tables, near):
     """Whether every point is within the ends of its curve or surface."""
     for i in range(len(tables.ends)):
         x = near[int(tables.ends[i, 0])]

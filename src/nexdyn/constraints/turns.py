@@ -34,22 +34,22 @@ PLACE, BODY_A, BODY_B = range(3)
 
 
 @formula
-def axis_x(R):  # type: ignore[no-untyped-def]
+def axis_x(R):
     return Vec3(R.xx, R.yx, R.zx)
 
 
 @formula
-def axis_y(R):  # type: ignore[no-untyped-def]
+def axis_y(R):
     return Vec3(R.xy, R.yy, R.zy)
 
 
 @formula
-def axis_z(R):  # type: ignore[no-untyped-def]
+def axis_z(R):
     return Vec3(R.xz, R.yz, R.zz)
 
 
 @formula
-def turned(poses, moved, a, b, z):  # type: ignore[no-untyped-def]
+def turned(poses, moved, a, b, z):
     """Δ about z [rad], in world axes."""
     X = PoseRows(poses, 0)
     w_a, w_b = Vec3(moved[a, 0], moved[a, 1], moved[a, 2]), Vec3(moved[b, 0], moved[b, 1], moved[b, 2])
@@ -57,7 +57,7 @@ def turned(poses, moved, a, b, z):  # type: ignore[no-untyped-def]
 
 
 @formula
-def expect_angles(angles, frames, expected, poses, moved, counted, near):  # type: ignore[no-untyped-def]
+def expect_angles(angles, frames, expected, poses, moved, counted, near):
     """`near` of the angles in rows ← φ + Δ."""
     X, in_a = PoseRows(poses, 0), PoseRows(frames, 0)
     for n in range(len(expected)):
@@ -67,7 +67,7 @@ def expect_angles(angles, frames, expected, poses, moved, counted, near):  # typ
 
 
 @formula
-def count_angles(angles, frames, poses, moved, counted, near):  # type: ignore[no-untyped-def]
+def count_angles(angles, frames, poses, moved, counted, near):
     """`near` of all angles ← the angles at the present poses; returns what Δ misses them by at most."""
     X, in_a, in_b = PoseRows(poses, 0), PoseRows(frames, 0), PoseRows(frames, 12)
     most = zero(poses[0, 0])
@@ -82,7 +82,7 @@ def count_angles(angles, frames, poses, moved, counted, near):  # type: ignore[n
 
 
 @formula
-def most_turned(moved):  # type: ignore[no-untyped-def]
+def most_turned(moved):
     """The largest |θ| [rad]."""
     most = zero(moved[0, 0])
     for i in range(1, count(moved)):
@@ -91,7 +91,7 @@ def most_turned(moved):  # type: ignore[no-untyped-def]
 
 
 @formula
-def keep_angles(moved, counted, near):  # type: ignore[no-untyped-def]
+def keep_angles(moved, counted, near):
     """The step has been taken: counted ← near, and nothing has moved since."""
     for k in range(count(near)):
         counted[k] = near[k]
@@ -100,7 +100,7 @@ def keep_angles(moved, counted, near):  # type: ignore[no-untyped-def]
 
 
 @formula
-def return_angles(counted, near):  # type: ignore[no-untyped-def]
+def return_angles(counted, near):
     """A step begins, or begins anew: near ← counted."""
     for k in range(count(near)):
         near[k] = counted[k]

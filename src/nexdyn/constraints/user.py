@@ -48,43 +48,43 @@ class Change(NamedTuple):
 
 
 @formula
-def seen(pair, t):  # type: ignore[no-untyped-def]
+def seen(pair, t):
     return Seen(point.place(pair), T(pair.R_A) @ pair.R_B, t)
 
 
 @formula
-def change(pair, V, t):  # type: ignore[no-untyped-def]
+def change(pair, V, t):
     """(ẋ, ω, t)."""
     return Change(point.rate(pair, V), T(pair.R_B) @ (V.w_b - V.w_a), t)
 
 
 @formula
-def dot(a, b):  # type: ignore[no-untyped-def]
+def dot(a, b):
     return a.x @ b.x + a.w @ b.w + a.t * b.t
 
 
 @formula
-def moved(z, h, a):  # type: ignore[no-untyped-def]
+def moved(z, h, a):
     """z after h a."""
     return Seen(z.x + h * a.x, z.R @ rotation(exp_quaternion(h * a.w)), z.t + h * a.t)
 
 
 @formula
-def of(data, k, z):  # type: ignore[no-untyped-def]
+def of(data, k, z):
     """C; NaN where the function fails."""
     status, out = call(data[k + FUNCTION], z.t, (z.x, z.R), (NAN,))
     return out[0] if status == 0 else NAN
 
 
 @formula
-def along(data, k, z, h, x, w, t):  # type: ignore[no-untyped-def]
+def along(data, k, z, h, x, w, t):
     """The derivative of C along (x, w, t) by a central difference of step h."""
     a = Change(x, w, t)
     return (of(data, k, moved(z, h, a)) - of(data, k, moved(z, -h, a))) / (2.0 * h)
 
 
 @formula
-def slope(data, k, z):  # type: ignore[no-untyped-def]
+def slope(data, k, z):
     """(C_x, C_θ, C_t)."""
     if data[k + GRADIENT] != 0.0:
         status, g = call(data[k + GRADIENT], z.t, (z.x, z.R), NAN7)
@@ -101,14 +101,14 @@ def slope(data, k, z):  # type: ignore[no-untyped-def]
 
 
 @formula
-def size_of(data, k, a):  # type: ignore[no-untyped-def]
+def size_of(data, k, a):
     """The length of a change, in the units over which C changes."""
     l, p = 1.0 / data[k + SIZE], 1.0 / data[k + PERIOD]
     return math.sqrt((l * l) * (a.x @ a.x) + a.w @ a.w + (p * a.t) * (p * a.t))
 
 
 @formula
-def component(a, i):  # type: ignore[no-untyped-def]
+def component(a, i):
     if i == 0:
         return a.x.x
     if i == 1:
@@ -125,7 +125,7 @@ def component(a, i):  # type: ignore[no-untyped-def]
 
 
 @formula
-def curvature(data, k, z, a, b):  # type: ignore[no-untyped-def]
+def curvature(data, k, z, a, b):
     """C″(a, b)."""
     if data[k + HESSIAN] != 0.0:
         status, H = call(data[k + HESSIAN], z.t, (z.x, z.R), NAN49)
@@ -155,19 +155,19 @@ def curvature(data, k, z, a, b):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def value(data, k, pair, t):  # type: ignore[no-untyped-def]
+def value(data, k, pair, t):
     return of(data, k, seen(pair, t))
 
 
 @outlined
-def gradient(data, k, pair, t):  # type: ignore[no-untyped-def]
+def gradient(data, k, pair, t):
     C = slope(data, k, seen(pair, t))
     g, n = point.gradient(pair, C.x), pair.R_B @ C.w
     return PairVelocity(g.w_a - n, g.v_a, g.w_b + n, g.v_b)
 
 
 @outlined
-def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
+def second(data, k, pair, t, V, V_):
     z = seen(pair, t)
     C = slope(data, k, z)
     turning = 0.5 * (T(pair.R_B) @ (cross(V.w_b, V_.w_a) + cross(V_.w_b, V.w_a)))
@@ -179,13 +179,13 @@ def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def explicit_rate(data, k, pair, t):  # type: ignore[no-untyped-def]
+def explicit_rate(data, k, pair, t):
     """C_t."""
     return slope(data, k, seen(pair, t)).t
 
 
 @outlined
-def explicit_second(data, k, pair, t, V):  # type: ignore[no-untyped-def]
+def explicit_second(data, k, pair, t, V):
     """2 C_qt v + C_tt."""
     z, o = seen(pair, t), Vec3(0.0, 0.0, 0.0)
     now = Change(o, o, 1.0)

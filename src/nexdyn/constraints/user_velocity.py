@@ -22,7 +22,7 @@ STEP = 1e-3
 
 
 @kernel
-def coefficients(data, k, z):  # type: ignore[no-untyped-def]
+def coefficients(data, k, z):
     """(a_x, a_θ, b); NaN where the function fails."""
     status, g = call(data[k + FUNCTION], z.t, (z.x, z.R), NAN7)
     if status != 0:
@@ -31,7 +31,7 @@ def coefficients(data, k, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def along(data, k, z, a):  # type: ignore[no-untyped-def]
+def along(data, k, z, a):
     """D_a of the coefficients."""
     size = size_of(data, k, a)
     if size == 0.0:
@@ -46,14 +46,14 @@ def along(data, k, z, a):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gradient(data, k, pair, t):  # type: ignore[no-untyped-def]
+def gradient(data, k, pair, t):
     C = coefficients(data, k, seen(pair, t))
     g, n = point.gradient(pair, C.x), pair.R_B @ C.w
     return PairVelocity(g.w_a - n, g.v_a, g.w_b + n, g.v_b)
 
 
 @kernel
-def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
+def second(data, k, pair, t, V, V_):
     """Γ(V, V'), symmetric."""
     z = seen(pair, t)
     C = coefficients(data, k, z)
@@ -65,13 +65,13 @@ def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def explicit_rate(data, k, pair, t):  # type: ignore[no-untyped-def]
+def explicit_rate(data, k, pair, t):
     """b."""
     return coefficients(data, k, seen(pair, t)).t
 
 
 @kernel
-def explicit_second(data, k, pair, t, V):  # type: ignore[no-untyped-def]
+def explicit_second(data, k, pair, t, V):
     """D_t a · (ẋ, ω) + D_V b + D_t b."""
     z, o = seen(pair, t), Vec3(0.0, 0.0, 0.0)
     a = change(pair, V, 0.0)

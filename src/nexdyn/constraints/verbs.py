@@ -44,7 +44,7 @@ numbered_drift = generic("numbered_drift", "2 C_qt v + C_tt of the same.")
 
 
 @formula
-def value(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
+def value(tables, e, t, pair, near):
     """C of term e, which takes its new place in `near`."""
     kind = tables.terms[e, PRIMITIVE]
     if kind < DOT:
@@ -63,7 +63,7 @@ def value(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
 
 
 @formula
-def gradient(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
+def gradient(tables, e, t, pair, near):
     """g: Ċ = g · velocity + C_t."""
     kind = tables.terms[e, PRIMITIVE]
     if kind < DOT:
@@ -80,7 +80,7 @@ def gradient(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
 
 
 @formula
-def second(tables, e, t, pair, near, V, V_):  # type: ignore[no-untyped-def]
+def second(tables, e, t, pair, near, V, V_):
     """Γ(V, V')."""
     kind = tables.terms[e, PRIMITIVE]
     if kind < DOT:
@@ -97,7 +97,7 @@ def second(tables, e, t, pair, near, V, V_):  # type: ignore[no-untyped-def]
 
 
 @formula
-def explicit_rate(tables, e, t, pair):  # type: ignore[no-untyped-def]
+def explicit_rate(tables, e, t, pair):
     """C_t."""
     if tables.terms[e, PRIMITIVE] < USER:
         return 0.0
@@ -105,7 +105,7 @@ def explicit_rate(tables, e, t, pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def explicit_second(tables, e, t, pair, V):  # type: ignore[no-untyped-def]
+def explicit_second(tables, e, t, pair, V):
     """2 C_qt v + C_tt."""
     if tables.terms[e, PRIMITIVE] < USER:
         return 0.0

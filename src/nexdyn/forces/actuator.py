@@ -28,6 +28,8 @@ from nexdyn.errors import InputError
 from nexdyn.forces.applied import function_of_time
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.kinds import ACTUATOR
+from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, keep, no_number
+from nexdyn.forces.tables import STATE, STATES
 from nexdyn.forces.user import joint_effort
 from nexdyn.kernel import formula
 from nexdyn.model.callbacks import JOINT, Callback, callback_of
@@ -263,14 +265,14 @@ class Controller(Actuator):
 
 
 @formula
-def clipped(x, most):  # type: ignore[no-untyped-def]
+def clipped(x, most):
     """x within [−most, most]."""
     above = if_less(most, x, most, x)
     return if_less(above, -most, -most, above)
 
 
 @formula
-def saturated(data, k, u, v):  # type: ignore[no-untyped-def]
+def saturated(data, k, u, v):
     """sat u."""
     o = zero(u)
     most, fastest = data[k + MOST], data[k + FASTEST]
@@ -286,7 +288,7 @@ def saturated(data, k, u, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def command(t, data, k, q, v, x):  # type: ignore[no-untyped-def]
+def command(t, data, k, q, v, x):
     """u, and what x integrates, ẋ."""
     o = zero(q)
     law = data[k + LAW]
@@ -308,7 +310,7 @@ def command(t, data, k, q, v, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def effort_and_rates(t, data, k, q, v, x, y, held):  # type: ignore[no-untyped-def]
+def effort_and_rates(t, data, k, q, v, x, y, held):
     """Effort, ẋ, τ̇ from the states x, τ = y and the held u."""
     o = zero(q)
     if data[k + SAMPLE] > 0.0:
@@ -322,7 +324,24 @@ def effort_and_rates(t, data, k, q, v, x, y, held):  # type: ignore[no-untyped-d
 
 
 @formula
-def sampled(t, data, k, q, v, x):  # type: ignore[no-untyped-def]
+def sampled(t, data, k, q, v, x):
     """x and u of the sample at t: u_k, x_k+1 = x_k + Δ ẋ_k."""
     u, dx = command(t, data, k, q, v, x)
     return x + data[k + SAMPLE] * dx, u
+
+
+@formula
+def effort(tables, e, t, data, k, q, v):
+    """τ, and the rates of its states."""
+    o, s = zero(q), tables.index[e, STATE]
+    if tables.index[e, STATES] == 0:
+        tau, _, _ = effort_and_rates(t, data, k, q, v, o, o, 0.0)
+        return tau
+    z = tables.z
+    tau, dx, dy = effort_and_rates(t, data, k, q, v, o + z[s], o + z[s + 1], z[s + 2])
+    keep(tables.rate, s, dx)
+    keep(tables.rate, s + 1, dy)
+    return tau
+
+
+PAGE = InFreedom(ACTUATOR, "Actuator", alone(effort, no_number), STORES_NOTHING, NO_LANES)

@@ -29,7 +29,7 @@ def apart(forces: Any, e: Any, X_a: Any, X_b: Any, x: Any) -> Any:
 
 
 @overloaded(apart)
-def _apart(forces, e, X_a, X_b, x):  # type: ignore[no-untyped-def]
+def _apart(forces, e, X_a, X_b, x):
     if x is pack:
         return lambda forces, e, X_a, X_b, x: False
     return lambda forces, e, X_a, X_b, x: apart_here(forces, e, X_a, X_b)
@@ -42,14 +42,14 @@ def let_go(forces: Any, e: Any, x: Any) -> None:
 
 
 @overloaded(let_go)
-def _let_go(forces, e, x):  # type: ignore[no-untyped-def]
+def _let_go(forces, e, x):
     if x is pack:
         return lambda forces, e, x: None
     return lambda forces, e, x: let_go_here(forces, e)
 
 
 @formula
-def apart_here(forces, e, X_a, X_b):  # type: ignore[no-untyped-def]
+def apart_here(forces, e, X_a, X_b):
     """The same of one system."""
     kind, k, data = forces.index[e, KIND], forces.index[e, FIRST] + FAR, forces.data
     if kind != CONTACT and kind != SURFACE:
@@ -63,7 +63,7 @@ def apart_here(forces, e, X_a, X_b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def let_go_here(forces, e):  # type: ignore[no-untyped-def]
+def let_go_here(forces, e):
     """The same of one system."""
     for m in range(forces.index[e, STATE], forces.index[e, STATE] + forces.index[e, STATES]):
         forces.z[m] = forces.rate[m] = forces.bound[m] = forces.inside[m] = forces.inner[m] = 0.0

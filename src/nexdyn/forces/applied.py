@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import check_points, frame_of
 from nexdyn.forces.kinds import APPLIED
+from nexdyn.forces.page import ALL_LANES, STORES_NOTHING, Between
 from nexdyn.kernel import formula
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element, name_of
@@ -107,7 +108,7 @@ def function_of_time(x: Any, values: Mapping[str, float], what: str) -> Function
 
 
 @formula
-def wrench(t, data, k, X_WA):  # type: ignore[no-untyped-def]
+def wrench(t, data, k, X_WA):
     """Force on A at its origin, in the world."""
     fx = k + 1
     fy = next_row(data, fx)
@@ -121,3 +122,13 @@ def wrench(t, data, k, X_WA):  # type: ignore[no-untyped-def]
     if common(data, k) != 0.0:
         return Force(n, f)
     return Force(X_WA.R @ n, X_WA.R @ f)
+
+
+@formula
+def wrenches(t, data, k, X_WA):
+    """Forces on A and on B, which it does not act on."""
+    o = zero(X_WA.p.x)
+    return wrench(t, data, k, X_WA), Force(Vec3(o, o, o), Vec3(o, o, o))
+
+
+PAGE = Between(APPLIED, "AppliedForce", wrenches, STORES_NOTHING, ALL_LANES)

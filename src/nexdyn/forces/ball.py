@@ -60,13 +60,13 @@ class Law(NamedTuple):
 
 
 @formula
-def is_ball(data, j):  # type: ignore[no-untyped-def]
+def is_ball(data, j):
     """Whether the data of ``overlap`` from j on are those of a sphere and a solid."""
     return data[j + FACES_A] == 0.0
 
 
 @outlined
-def of_hull(data, j, faces, triangles, x):  # type: ignore[no-untyped-def]
+def of_hull(data, j, faces, triangles, x):
     """Signed distance of x from a hull, and its normal, from the faces from j on, and the triangles of its surface behind them."""
     inside, n = -1e300, Vec3(0.0, 0.0, 1.0)
     for i in range(j, j + 4 * faces, 4):
@@ -88,7 +88,7 @@ def of_hull(data, j, faces, triangles, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def distance(data, j, x):  # type: ignore[no-untyped-def]
+def distance(data, j, x):
     """φ and n at x, both in the frame of the solid."""
     kind = int(data[j + KIND])
     if kind == HULL:
@@ -99,7 +99,7 @@ def distance(data, j, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def cap(r, other, d, depth):  # type: ignore[no-untyped-def]
+def cap(r, other, d, depth):
     """∫ over the surface of a sphere of radius r in the depths of another, centres d apart: force, slope by −d, energy, of k = 1.
 
     f = π/d² ∫ u (R − u) (r² + d² − (R − u)²) du,   r² + d² − (R − u)² = (r² + d² − R²) + 2 R u − u²"""
@@ -115,7 +115,7 @@ def cap(r, other, d, depth):  # type: ignore[no-untyped-def]
 
 
 @formula
-def lens_energy(r, other, d, depth):  # type: ignore[no-untyped-def]
+def lens_energy(r, other, d, depth):
     """∫ of the depth in a sphere of radius R = `other` over what it has in common with one of radius r.
 
     Shells of depth u, s = R − u, of which the part (r² − (d − s)²)/(4 d s) lies in the other: r² − (d − s)² = (h − u)(2 r − h + u)
@@ -128,7 +128,7 @@ def lens_energy(r, other, d, depth):  # type: ignore[no-untyped-def]
 
 
 @formula
-def law_over_area(data, k, j, depth):  # type: ignore[no-untyped-def]
+def law_over_area(data, k, j, depth):
     """The law by foundations, depth > 0."""
     r, w_A, w_B = data[k + RADIUS], data[j + PART_A], data[j + PART_B]
     stiff = data[k]
@@ -163,7 +163,7 @@ def law_over_area(data, k, j, depth):  # type: ignore[no-untyped-def]
 
 
 @formula
-def law_of(data, k, j, depth):  # type: ignore[no-untyped-def]
+def law_of(data, k, j, depth):
     """The law of a sphere, whose data begin at k, and those of its solid at j."""
     if not depth > 0.0:
         return Law(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -180,7 +180,7 @@ def law_of(data, k, j, depth):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pressing(data, k, law, depth, rate):  # type: ignore[no-untyped-def]
+def pressing(data, k, law, depth, rate):
     """f_n at the rate of the penetration."""
     if data[k + 1] == OWN:
         return own_force(data[k], depth, rate)
@@ -189,13 +189,13 @@ def pressing(data, k, law, depth, rate):  # type: ignore[no-untyped-def]
 
 
 @formula
-def hold(data, k, law, f_n, depth):  # type: ignore[no-untyped-def]
+def hold(data, k, law, f_n, depth):
     """What the stiffness of friction is a part of, at the normal force f_n."""
     return max(law.hold, f_n / depth) if data[k + 1] == OWN and depth > 0.0 else law.hold
 
 
 @formula
-def slopes(data, k, law, f_n, depth, rate):  # type: ignore[no-untyped-def]
+def slopes(data, k, law, f_n, depth, rate):
     """∂f_n/∂δ and ∂f_n/∂δ̇ where f_n > 0."""
     if data[k + 1] == OWN:
         return own_slope(data[k], depth, rate), own_damping(data[k], depth, rate)

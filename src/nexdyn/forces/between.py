@@ -119,12 +119,12 @@ def non_negative(force: ForceElement, attribute: str, values: Mapping[str, float
 
 
 @formula
-def opposite(F):  # type: ignore[no-untyped-def]
+def opposite(F):
     """F on A and −F on B."""
     return F, -F
 
 
 @formula
-def reaction(F, p):  # type: ignore[no-untyped-def]
+def reaction(F, p):
     """What balances the force F at the point 0 by a force at the point p: (−n + p × f, −f)."""
     return Force(cross(p, F.f) - F.n, -F.f)

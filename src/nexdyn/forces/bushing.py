@@ -35,6 +35,7 @@ import numpy as np
 from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import PairForce, reaction
 from nexdyn.forces.kinds import BUSHING, BUSHING_XYZ
+from nexdyn.forces.page import ALL_LANES, TREE_LANES, Between
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
 from nexdyn.model.force import Force as ForceElement
@@ -68,7 +69,7 @@ class Bushing(PairForce):
     a, b, anchor_a, anchor_b, at_a, at_b: where (:class:`PairForce`).
     """
 
-    kind = "bushing"
+    kind, codes = "bushing", (BUSHING, BUSHING_XYZ)
     stiffness: Any
     damping: Any
     angles: str
@@ -139,13 +140,13 @@ class Bushing(PairForce):
 
 
 @formula
-def either(x, y, p, q):  # type: ignore[no-untyped-def]
+def either(x, y, p, q):
     """The quaternion p where x < y, else q."""
     return Quat(if_less(x, y, p.w, q.w), if_less(x, y, p.x, q.x), if_less(x, y, p.y, q.y), if_less(x, y, p.z, q.z))
 
 
 @formula
-def rotation_vector(R):  # type: ignore[no-untyped-def]
+def rotation_vector(R):
     """φ = log R, |φ| ≤ π: by the quaternion, from that of its four expressions whose leading entry is largest."""
     trace = R.xx + R.yy + R.zz
     w, x = 1.0 + trace, 1.0 + 2.0 * R.xx - trace
@@ -159,14 +160,14 @@ def rotation_vector(R):  # type: ignore[no-untyped-def]
 
 
 @formula
-def row_times(data, i, phi, p):  # type: ignore[no-untyped-def]
+def row_times(data, i, phi, p):
     """The row of six numbers at i times (φ, p)."""
     angular = data[i] * phi.x + data[i + 1] * phi.y + data[i + 2] * phi.z
     return angular + data[i + 3] * p.x + data[i + 4] * p.y + data[i + 5] * p.z
 
 
 @formula
-def matrix_times(data, k, phi, p):  # type: ignore[no-untyped-def]
+def matrix_times(data, k, phi, p):
     """The 6×6 matrix at k times (φ, p), as two vectors."""
     angular = Vec3(row_times(data, k, phi, p), row_times(data, k + 6, phi, p), row_times(data, k + 12, phi, p))
     linear = Vec3(row_times(data, k + 18, phi, p), row_times(data, k + 24, phi, p), row_times(data, k + 30, phi, p))
@@ -174,7 +175,7 @@ def matrix_times(data, k, phi, p):  # type: ignore[no-untyped-def]
 
 
 @formula
-def tait_bryan(R):  # type: ignore[no-untyped-def]
+def tait_bryan(R):
     """α, β, γ, and c = cos β; β and c are NaN within 5° of β = ±90°."""
     c = sqrt(R.yz * R.yz + R.zz * R.zz)
     c = if_less(c, zero(c) + LEAST, zero(c) + math.nan, c)
@@ -182,7 +183,7 @@ def tait_bryan(R):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pulls(data, k, phi, phi_rate, p, p_rate):  # type: ignore[no-untyped-def]
+def pulls(data, k, phi, phi_rate, p, p_rate):
     """s = −K x − D ẋ."""
     K_phi, K_p = matrix_times(data, k, phi, p)
     D_phi, D_p = matrix_times(data, k + 36, phi_rate, p_rate)
@@ -190,7 +191,7 @@ def pulls(data, k, phi, phi_rate, p, p_rate):  # type: ignore[no-untyped-def]
 
 
 @formula
-def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world."""
     Rt, r = T(X_WA.R), X_WB.p - X_WA.p
     # x = (φ, p) and its rate
@@ -204,7 +205,7 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def wrench_xyz(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def wrench_xyz(data, k, X_WA, V_A, X_WB, V_B):
     """The same by Tait–Bryan angles."""
     Rt, r = T(X_WA.R), X_WB.p - X_WA.p
     R, p, w = Rt @ X_WB.R, Rt @ r, Rt @ (V_B.w - V_A.w)
@@ -223,7 +224,7 @@ def wrench_xyz(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy(data, k, X_WA, X_WB):
     """U = ½ xᵀ K x."""
     Rt = T(X_WA.R)
     phi, p = rotation_vector(Rt @ X_WB.R), Rt @ (X_WB.p - X_WA.p)
@@ -232,10 +233,14 @@ def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def energy_xyz(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy_xyz(data, k, X_WA, X_WB):
     """The same by Tait–Bryan angles."""
     Rt = T(X_WA.R)
     phi, _ = tait_bryan(Rt @ X_WB.R)
     p = Rt @ (X_WB.p - X_WA.p)
     K_phi, K_p = matrix_times(data, k, phi, p)
     return 0.5 * (phi @ K_phi + p @ K_p)
+
+
+PAGE = Between(BUSHING, "Bushing", wrench, energy, ALL_LANES)
+PAGE_XYZ = Between(BUSHING_XYZ, "Bushing by Tait–Bryan angles", wrench_xyz, energy_xyz, TREE_LANES)

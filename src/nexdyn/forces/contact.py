@@ -46,8 +46,9 @@ from nexdyn.forces.between import PairForce, check_points
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT, FAR
 from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_hold, own_slope, own_slope_at
+from nexdyn.forces.page import TREE_LANES, Between, alone, no_number, nowhere
 from nexdyn.forces.point_spring import length_and_direction
-from nexdyn.forces.tables import STATE
+from nexdyn.forces.tables import STATE, STATES
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.force import Frame
@@ -361,7 +362,7 @@ class Touch(NamedTuple):
 
 
 @formula
-def near_sphere(data, k, c, p_B):  # type: ignore[no-untyped-def]
+def near_sphere(data, k, c, p_B):
     """n, δ and how far p lies below c, of a sphere about p_B; n = 0 where the centres are one."""
     side = common(data, k + SIDE)
     length, u = length_and_direction(p_B, c)
@@ -370,7 +371,7 @@ def near_sphere(data, k, c, p_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def near_plane(data, k, c, X_WB):  # type: ignore[no-untyped-def]
+def near_plane(data, k, c, X_WB):
     """The same of the plane."""
     R = X_WB.R
     n = Vec3(R.xz, R.yz, R.zz)
@@ -379,7 +380,7 @@ def near_plane(data, k, c, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def near(data, k, c, X_WB):  # type: ignore[no-untyped-def]
+def near(data, k, c, X_WB):
     """The same of the surface of B."""
     if common(data, k + SIDE) == 0.0:
         return near_plane(data, k, c, X_WB)
@@ -387,26 +388,26 @@ def near(data, k, c, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def running(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def running(data, k, X_WA, X_WB):
     """How the surfaces rub."""
     u = X_WA.R @ state(data, k + RUNS_A) - X_WB.R @ state(data, k + RUNS_B)
     return Rub(u, data[k + ACROSS], X_WA.R @ state(data, k + ALONG_A) + X_WB.R @ state(data, k + ALONG_B))
 
 
 @formula
-def along(rub, n):  # type: ignore[no-untyped-def]
+def along(rub, n):
     """The same on surfaces with the normal n, e laid along them."""
     return Rub(rub.u, rub.ratio, rub.e - (n @ rub.e) * n)
 
 
 @formula
-def across(rub, x):  # type: ignore[no-untyped-def]
+def across(rub, x):
     """S x of x along the surfaces, e laid along them."""
     return rub.ratio * x + ((1.0 - rub.ratio) * (rub.e @ x)) * rub.e
 
 
 @formula
-def pressing(data, k, pressed, rate):  # type: ignore[no-untyped-def]
+def pressing(data, k, pressed, rate):
     """f_n at the penetration `pressed`, 0 where there is none, and its rate."""
     if common(data, k + 1) == OWN:
         return force_of(common(data, k), pressed, rate)
@@ -417,7 +418,7 @@ def pressing(data, k, pressed, rate):  # type: ignore[no-untyped-def]
 
 
 @formula
-def meet(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def meet(data, k, c, X_WA, V_A, X_WB, V_B):
     """The sphere about c and the surface of B."""
     o = zero(c.x)
     n, depth, below = near(data, k, c, X_WB)
@@ -434,7 +435,7 @@ def meet(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def touch(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def touch(data, k, c, X_WA, V_A, X_WB, V_B):
     """The contact of the sphere about c, its friction regularised."""
     m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
     # f̂ = −μ f_n S v_t / √(|S v_t|² + v_f²)
@@ -443,13 +444,13 @@ def touch(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def slope(data, k, depth):  # type: ignore[no-untyped-def]
+def slope(data, k, depth):
     """d(k δᵉ)/dδ."""
     return data[k] * data[k + 1] * depth ** (data[k + 1] - 1.0) if depth > 0.0 else 0.0
 
 
 @formula
-def hold(data, k, depth, f_n):  # type: ignore[no-untyped-def]
+def hold(data, k, depth, f_n):
     """What the stiffness of friction is a part of, at the normal force f_n: the slope; of a law of the user's f_n/δ where that is more."""
     if data[k + 1] == OWN:
         return own_hold(data[k], depth, f_n)
@@ -457,7 +458,7 @@ def hold(data, k, depth, f_n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def slopes(data, k, depth, rate, f_n):  # type: ignore[no-untyped-def]
+def slopes(data, k, depth, rate, f_n):
     """∂f_n/∂δ and ∂f_n/∂δ̇ where f_n > 0."""
     if data[k + 1] == OWN:
         return own_slope(data[k], depth, rate), own_damping(data[k], depth, rate)
@@ -465,13 +466,13 @@ def slopes(data, k, depth, rate, f_n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def gripped(data, k, m):  # type: ignore[no-untyped-def]
+def gripped(data, k, m):
     """What friction holds where the surfaces meet so."""
     return sticking.grip(data, k + STICK, hold(data, k, m.depth, m.f_n), m.f_n, sqrt(m.glide @ m.glide))
 
 
 @formula
-def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):  # type: ignore[no-untyped-def]
+def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):
     """The contact of the sphere about c where the spring of its friction is stretched to y (axes of B): also f̂, what that holds,
     y along the surfaces and within its bound, ẏ there, and ẏ."""
     m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
@@ -481,20 +482,20 @@ def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):  # type: ignore[no-unty
 
 
 @formula
-def about(t, p_A, p_B):  # type: ignore[no-untyped-def]
+def about(t, p_A, p_B):
     """Forces on A and B of one contact, each at its origin."""
     return Force(cross(t.p - p_A, t.f), t.f), Force(-cross(t.p - p_B, t.f), -t.f)
 
 
 @formula
-def end(data, k, X_WA, side):  # type: ignore[no-untyped-def]
+def end(data, k, X_WA, side):
     """c = p_A ± ½ l z_A."""
     R = X_WA.R
     return X_WA.p + (side * data[k + 6]) * Vec3(R.xz, R.yz, R.zz)
 
 
 @formula
-def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world; friction regularised."""
     F_A, F_B = about(touch(data, k, end(data, k, X_WA, 1.0), X_WA, V_A, X_WB, V_B), X_WA.p, X_WB.p)
     if common(data, k + 6) != 0.0:
@@ -504,25 +505,25 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def points_of(data, k):  # type: ignore[no-untyped-def]
+def points_of(data, k):
     """1, of a capsule 2."""
     return 2 if data[k + 6] != 0.0 else 1
 
 
 @formula
-def state(array, j):  # type: ignore[no-untyped-def]
+def state(array, j):
     """The three numbers from j on."""
     return Vec3(array[j], array[j + 1], array[j + 2])
 
 
 @formula
-def put_state(array, j, y):  # type: ignore[no-untyped-def]
+def put_state(array, j, y):
     """array[j:j + 3] = y."""
     array[j], array[j + 1], array[j + 2] = y.x, y.y, y.z
 
 
 @formula
-def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):
     """The same where friction sticks; the rates of its states, their bounds, and both within these."""
     data, o = tables.data, Vec3(0.0, 0.0, 0.0)
     F_A, F_B = Force(o, o), Force(o, o)
@@ -540,7 +541,7 @@ def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-unty
 
 
 @formula
-def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, c, time):  # type: ignore[no-untyped-def]
+def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, c, time):
     """y of contact point i at the end of a step into z, by c (axes of B) and g = `time` (``sticking``); returns √σ."""
     data, j = tables.data, tables.index[e, STATE] + 3 * i
     m = meet(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WA, V_A, X_WB, V_B)
@@ -550,7 +551,7 @@ def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, c, time):  # type: ignore[no-
 
 
 @formula
-def end_energy(data, k, c, X_WB):  # type: ignore[no-untyped-def]
+def end_energy(data, k, c, X_WB):
     """k δᵉ⁺¹ / (e + 1)."""
     o = zero(c.x)
     _, depth, _ = near(data, k, c, X_WB)
@@ -562,7 +563,7 @@ def end_energy(data, k, c, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy(data, k, X_WA, X_WB):
     """U = Σ k δᵉ⁺¹ / (e + 1)."""
     U = end_energy(data, k, end(data, k, X_WA, 1.0), X_WB)
     if common(data, k + 6) != 0.0:
@@ -571,7 +572,7 @@ def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def held_energy(tables, e, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def held_energy(tables, e, k, X_WA, X_WB):
     """Σ ½ |y|², y no longer than its bound at rest."""
     data, U = tables.data, 0.0
     for i in range(points_of(data, k)):
@@ -585,7 +586,7 @@ def held_energy(tables, e, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[no-untyped-def]
+def observe_contacts(data, motion_a, motion_b, points, z, out):
     """Fill out (N, points, 21) from the motion (N, 18) of the frames A and B: pose (12), ω and velocity, world axes; z (N, 3 points)
     are the states of friction that sticks, (N, 0) where it does not."""
     X_A, V_A, X_B, V_B = (
@@ -613,3 +614,24 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[
             put_state(row, 12, m.v_t)
             row[15], row[16], row[17] = sticks, 0.0, 0.0
             put_state(row, 18, Vec3(0.0, 0.0, 0.0))
+
+
+sticking_wrench_alone, held_energy_alone = alone(sticking_wrench, nowhere), alone(held_energy, no_number)
+
+
+@formula
+def wrenches(tables, e, data, k, X_WA, V_A, X_WB, V_B, x):
+    """Forces on A and on B; friction that sticks has states."""
+    if tables.index[e, STATES] > 0:
+        return sticking_wrench_alone(tables, e, k, X_WA, V_A, X_WB, V_B, x)
+    return wrench(data, k, X_WA, V_A, X_WB, V_B)
+
+
+@formula
+def whole_energy(tables, e, data, k, X_WA, X_WB, x):
+    """U, with what friction that sticks stores."""
+    U = energy(data, k, X_WA, X_WB)
+    return U + held_energy_alone(tables, e, k, X_WA, X_WB, x) if tables.index[e, STATES] > 0 else U
+
+
+PAGE = Between(CONTACT, "contact at points", wrenches, whole_energy, TREE_LANES)

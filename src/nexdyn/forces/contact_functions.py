@@ -32,7 +32,7 @@ LEFT = 1e-300
 
 
 @formula
-def put_run(data, k, f, side, x, y, z):  # type: ignore[no-untyped-def]
+def put_run(data, k, f, side, x, y, z):
     """u (x, y, z) in the axes of `a` (side 0) or `b` (1) among the data; whether it lies in the plane of that side."""
     n, R, to = f + NORMALS + 3 * side, f + AXES + 9 * side, k + (RUNS_A if side == 0 else RUNS_B)
     for j in range(3):
@@ -42,7 +42,7 @@ def put_run(data, k, f, side, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def renew(data, k, f, t):  # type: ignore[no-untyped-def]
+def renew(data, k, f, t):
     """The coefficients at t of the contact whose data begin at k and whose functions stand at f; whether all are valid."""
     i = f + FUNCTIONS
     mu = one_time_value(data, i, t)
@@ -78,7 +78,7 @@ def renew(data, k, f, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def renewed_here(tables, e, t):  # type: ignore[no-untyped-def]
+def renewed_here(tables, e, t):
     """The same of one system."""
     f = tables.index[e, VARYING]
     if f == 0:
@@ -92,21 +92,21 @@ def renewed(tables: Any, e: Any, t: Any, x: Any) -> Any:
 
 
 @overloaded(renewed)
-def _renewed(tables, e, t, x):  # type: ignore[no-untyped-def]
+def _renewed(tables, e, t, x):
     if x is pack:
         return lambda tables, e, t, x: True
     return lambda tables, e, t, x: renewed_here(tables, e, t)
 
 
 @kernel
-def renew_all(tables, t):  # type: ignore[no-untyped-def]
+def renew_all(tables, t):
     """The data of all contacts at t."""
     for e in range(len(tables.index)):
         renewed_here(tables, e, t)
 
 
 @kernel
-def renew_one(data, k, f, t):  # type: ignore[no-untyped-def]
+def renew_one(data, k, f, t):
     """The data of one contact at t."""
     renew(data, k, f, t)
 

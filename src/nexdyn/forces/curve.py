@@ -69,11 +69,11 @@ def _pieces(x: np.ndarray, F: np.ndarray, interpolation: str) -> np.ndarray:
 
 
 @formula
-def piece_at(data, i):  # type: ignore[no-untyped-def]
+def piece_at(data, i):
     return Piece(data[i], data[i + 1], data[i + 2], data[i + 3], data[i + 4], data[i + 5])
 
 
-def piece_of(data, k, x):  # type: ignore[no-untyped-def]
+def piece_of(data, k, x):
     """The piece that x lies in."""
     n = int(data[k])
     # 0 left of the first breakpoint, n right of the last
@@ -82,11 +82,11 @@ def piece_of(data, k, x):  # type: ignore[no-untyped-def]
 
 
 @overloaded(piece_of)
-def _piece_of(data, k, x):  # type: ignore[no-untyped-def]
+def _piece_of(data, k, x):
     if x is not pack:
         return piece_of
 
-    def selected(data, k, x):  # type: ignore[no-untyped-def]
+    def selected(data, k, x):
         n, o = int(common(data, k)), zero(x)
         first = k + 1 + n
         p = piece_at(data, first)
@@ -103,7 +103,7 @@ def _piece_of(data, k, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def curve_value(data, k, x):  # type: ignore[no-untyped-def]
+def curve_value(data, k, x):
     """F(x)."""
     p = piece_of(data, k, x)
     s = x - p.x
@@ -111,7 +111,7 @@ def curve_value(data, k, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def curve_slope(data, k, x):  # type: ignore[no-untyped-def]
+def curve_slope(data, k, x):
     """F′(x); at a corner that to its right."""
     p = piece_of(data, k, x)
     s = x - p.x
@@ -119,7 +119,7 @@ def curve_slope(data, k, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def piece_work(p, a, b):  # type: ignore[no-untyped-def]
+def piece_work(p, a, b):
     """∫ F from a to b of one piece, by Simpson's rule, which is exact for cubics and small where b − a is."""
     s, r = a - p.x, b - p.x
     m = 0.5 * (s + r)
@@ -130,7 +130,7 @@ def piece_work(p, a, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def curve_work(data, k, a, b):  # type: ignore[no-untyped-def]
+def curve_work(data, k, a, b):
     """∫ F from a to b, floats, to the digits of F and of b − a, which U(b) − U(a) loses."""
     n = int(data[k])
     first = k + 1 + n
@@ -147,7 +147,7 @@ def curve_work(data, k, a, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def curve_energy(data, k, x):  # type: ignore[no-untyped-def]
+def curve_energy(data, k, x):
     """U(x) = ∫₀ˣ F."""
     p = piece_of(data, k, x)
     s = x - p.x

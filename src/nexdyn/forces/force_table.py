@@ -19,6 +19,7 @@ from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import PairForce, check_freedom, check_points, non_negative
 from nexdyn.forces.curve import curve_energy, curve_row, curve_value
 from nexdyn.forces.kinds import FORCE_TABLE, JOINT_TABLE
+from nexdyn.forces.page import TREE_LANES, Between, InFreedom
 from nexdyn.forces.point_spring import along, length_and_direction
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
@@ -97,6 +98,8 @@ class ForceTable(PairForce):
     def __repr__(self) -> str:
         return f"ForceTable({self.name!r}, in {self.joint!r})" if self.joint else super().__repr__()
 
+    codes = (FORCE_TABLE, JOINT_TABLE)
+
     @property
     def code(self) -> int:  # type: ignore[override]
         """JOINT_TABLE or FORCE_TABLE."""
@@ -151,26 +154,30 @@ class ForceTable(PairForce):
 
 
 @formula
-def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world."""
     L, u = length_and_direction(X_WA.p, X_WB.p)
     return along(curve_value(data, k + 2, L - data[k]) + data[k + 1] * (u @ (V_B.v - V_A.v)), u)
 
 
 @formula
-def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy(data, k, X_WA, X_WB):
     """U = ∫₀ˣ F."""
     L, _ = length_and_direction(X_WA.p, X_WB.p)
     return curve_energy(data, k + 2, L - data[k])
 
 
 @formula
-def joint_table_effort(data, k, q, v):  # type: ignore[no-untyped-def]
+def joint_table_effort(data, k, q, v):
     """τ = −F(q − x₀) − d v."""
     return -curve_value(data, k + 2, q - data[k]) - data[k + 1] * v
 
 
 @formula
-def joint_table_energy(data, k, q):  # type: ignore[no-untyped-def]
+def joint_table_energy(data, k, q):
     """U = ∫₀ˣ F."""
     return curve_energy(data, k + 2, q - data[k])
+
+
+PAGE = Between(FORCE_TABLE, "ForceTable", wrench, energy, TREE_LANES)
+JOINT_PAGE = InFreedom(JOINT_TABLE, "ForceTable in a joint", joint_table_effort, joint_table_energy, TREE_LANES)

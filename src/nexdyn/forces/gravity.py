@@ -21,6 +21,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.forces.between import check_points, frame_of, opposite
 from nexdyn.forces.kinds import GRAVITY_FIELD, POINT_GRAVITY
+from nexdyn.forces.page import NO_LANES, STORES_NOTHING, TREE_LANES, Between, alone, nowhere
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.kernel import formula
 from nexdyn.model.body import Body
@@ -255,7 +256,7 @@ def _is_massless(body: Body) -> bool:
 
 
 @formula
-def wrench(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def wrench(data, k, X_WA, X_WB):
     """Forces of a point mass on A and on B, each at its origin, in the world; NaN where these are one."""
     L, u = length_and_direction(X_WA.p, X_WB.p)
     o = zero(L)
@@ -263,16 +264,23 @@ def wrench(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy(data, k, X_WA, X_WB):
     """U = −μ m/|r|."""
     L, _ = length_and_direction(X_WA.p, X_WB.p)
     return -data[k] / L
 
 
+POINT_PAGE = Between(POINT_GRAVITY, "PointGravity", wrench, energy, TREE_LANES)
+
+
 @formula
-def field_force(t, data, k, X_WA):  # type: ignore[no-untyped-def]
-    """m g(t, p_A) on A, in the world; NaN where the function fails."""
+def field_wrenches(t, data, k, X_WA):
+    """m g(t, p_A) on A, in the world, and nothing on B; NaN where the function fails."""
     nan = math.nan
     status, g = call(data[k + 1], t, (X_WA.p,), (nan, nan, nan))
     m = data[k] if status == 0 else nan
-    return Force(Vec3(0.0, 0.0, 0.0), Vec3(m * g[0], m * g[1], m * g[2]))
+    o = Vec3(0.0, 0.0, 0.0)
+    return Force(o, Vec3(m * g[0], m * g[1], m * g[2])), Force(o, o)
+
+
+FIELD_PAGE = Between(GRAVITY_FIELD, "GravityField", alone(field_wrenches, nowhere), STORES_NOTHING, NO_LANES)

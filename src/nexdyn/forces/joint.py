@@ -15,19 +15,19 @@ from nexdyn.spatial.lanes import tanh
 
 
 @formula
-def spring_damper(q, v, stiffness, rest, damping):  # type: ignore[no-untyped-def]
+def spring_damper(q, v, stiffness, rest, damping):
     """−k (q − q₀) − d v."""
     return -(stiffness * (q - rest)) - damping * v
 
 
 @formula
-def friction_effort(v, friction, friction_speed):  # type: ignore[no-untyped-def]
+def friction_effort(v, friction, friction_speed):
     """−f tanh(v/v_f)."""
     return -(friction * tanh(v / friction_speed))
 
 
 @formula
-def spherical_spring(q, stiffness, rest):  # type: ignore[no-untyped-def]
+def spherical_spring(q, stiffness, rest):
     """−Jᵣ⁻¹(−φ) K (φ − φ₀) for the unit quaternion q; K diagonal."""
     phi = log_quaternion(Quat(q.w, q.x, q.y, q.z))
     K = Vec3(stiffness.x * (phi.x - rest.x), stiffness.y * (phi.y - rest.y), stiffness.z * (phi.z - rest.z))
@@ -35,6 +35,6 @@ def spherical_spring(q, stiffness, rest):  # type: ignore[no-untyped-def]
 
 
 @formula
-def spring_energy(q, stiffness, rest):  # type: ignore[no-untyped-def]
+def spring_energy(q, stiffness, rest):
     """½ k (q − q₀)²."""
     return 0.5 * (stiffness * ((q - rest) * (q - rest)))

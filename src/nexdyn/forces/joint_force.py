@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nexdyn.forces.applied import function_of_time
 from nexdyn.forces.between import check_freedom
 from nexdyn.forces.kinds import JOINT_FORCE
+from nexdyn.forces.page import ALL_LANES, STORES_NOTHING, InFreedom
 from nexdyn.kernel import formula
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element, name_of
@@ -68,6 +69,9 @@ class JointForce(ForceElement):
 
 
 @formula
-def effort(t, data, k, q):  # type: ignore[no-untyped-def]
+def effort(t, data, k, q):
     """τ = y(t)."""
     return zero(q) + time_value(data, k, t)
+
+
+PAGE = InFreedom(JOINT_FORCE, "JointForce", effort, STORES_NOTHING, ALL_LANES)

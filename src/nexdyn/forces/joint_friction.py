@@ -33,6 +33,8 @@ from typing import TYPE_CHECKING, Any
 from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.kinds import JOINT_FRICTION
+from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, keep, no_number
+from nexdyn.forces.tables import STATE
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
@@ -130,7 +132,7 @@ class JointFriction(ForceElement):
 
 
 @formula
-def bristle(data, k, v, z):  # type: ignore[no-untyped-def]
+def bristle(data, k, v, z):
     """τ and ż."""
     stiffness, speed = data[k + 3], abs(v)
     # z_s = g(v)/σ₀
@@ -142,3 +144,15 @@ def bristle(data, k, v, z):  # type: ignore[no-untyped-def]
         alpha = 1.0 if size >= slip else 0.5 * (1.0 - cosine(pi * (size - least) / (slip - least)))
     rate = v - alpha * speed * z / slip
     return -(stiffness * z + data[k + 4] * rate + data[k + 5] * v), rate
+
+
+@formula
+def effort(tables, e, data, k, v):
+    """τ, and the rate of its bristle."""
+    s = tables.index[e, STATE]
+    tau, rate = bristle(data, k, v, tables.z[s])
+    keep(tables.rate, s, rate)
+    return tau
+
+
+PAGE = InFreedom(JOINT_FRICTION, "JointFriction", alone(effort, no_number), STORES_NOTHING, NO_LANES)

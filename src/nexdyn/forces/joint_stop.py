@@ -23,6 +23,7 @@ from nexdyn.errors import InputError
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.contact_law import damping_number
 from nexdyn.forces.kinds import JOINT_STOP
+from nexdyn.forces.page import NO_LANES, InFreedom
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
@@ -146,7 +147,7 @@ class JointStop(ForceElement):
 
 
 @formula
-def side(data, k, depth, rate):  # type: ignore[no-untyped-def]
+def side(data, k, depth, rate):
     """k δᵉ max(0, 1 + a δ̇)."""
     o = zero(depth)
     pressed, grip = if_less(depth, o, o, depth), 1.0 + data[k + 2] * rate
@@ -154,15 +155,18 @@ def side(data, k, depth, rate):  # type: ignore[no-untyped-def]
 
 
 @formula
-def effort(data, k, q, v):  # type: ignore[no-untyped-def]
+def effort(data, k, q, v):
     """τ of both stops."""
     return side(data, k, data[k + 3] - q, -v) - side(data, k, q - data[k + 4], v)
 
 
 @formula
-def energy(data, k, q):  # type: ignore[no-untyped-def]
+def energy(data, k, q):
     """k δᵉ⁺¹/(e + 1)."""
     o, e = zero(q), data[k + 1] + 1.0
     low, high = data[k + 3] - q, q - data[k + 4]
     low, high = if_less(low, o, o, low), if_less(high, o, o, high)
     return data[k] / e * (power(low, e) + power(high, e))
+
+
+PAGE = InFreedom(JOINT_STOP, "JointStop", effort, energy, NO_LANES)

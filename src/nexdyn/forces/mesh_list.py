@@ -67,19 +67,19 @@ class Entry(NamedTuple):
 
 
 @formula
-def at_three(array, k, c):  # type: ignore[no-untyped-def]
+def at_three(array, k, c):
     """Columns c to c + 2 of row k."""
     return Vec3(array[k, c], array[k, c + 1], array[k, c + 2])
 
 
 @formula
-def put_three(array, k, c, x):  # type: ignore[no-untyped-def]
+def put_three(array, k, c, x):
     """Write them."""
     array[k, c], array[k, c + 1], array[k, c + 2] = x.x, x.y, x.z
 
 
 @formula
-def moved(X, X0, c):  # type: ignore[no-untyped-def]
+def moved(X, X0, c):
     """|X c − X₀ c| and |R − R₀|₂."""
     R, Q = X.R, X0.R
     square = (
@@ -90,19 +90,19 @@ def moved(X, X0, c):  # type: ignore[no-untyped-def]
 
 
 @formula
-def far_corner(cells, f, c):  # type: ignore[no-untyped-def]
+def far_corner(cells, f, c):
     """ρ_f."""
     return max(length(corner(cells, f, 0) - c), max(length(corner(cells, f, 1) - c), length(corner(cells, f, 2) - c)))
 
 
 @formula
-def poses_of(X, one):  # type: ignore[no-untyped-def]
+def poses_of(X, one):
     """The pose of A in B (one = 0), or of B in A."""
     return inverse(X) if one == 0 else X
 
 
 @outlined
-def may_press(meshes, rows, walk, play, f, t, one):  # type: ignore[no-untyped-def]
+def may_press(meshes, rows, walk, play, f, t, one):
     """(whether triangle f of A comes into the cell of t of B while the list holds, or t into that of f; ρ; how far apart they are)."""
     if walk.a == NO_MESH or walk.b == NO_MESH:
         return True, 0.0, -1.0
@@ -117,7 +117,7 @@ def may_press(meshes, rows, walk, play, f, t, one):  # type: ignore[no-untyped-d
 
 
 @formula
-def first_entry(meshes, rows, walk):  # type: ignore[no-untyped-def]
+def first_entry(meshes, rows, walk):
     """The first side of the list that may press; one = −1 where there is none."""
     left, shift, turn = ready(meshes, rows, walk)
     first = meshes.kept.first[walk.kept]
@@ -126,7 +126,7 @@ def first_entry(meshes, rows, walk):  # type: ignore[no-untyped-def]
 
 
 @formula
-def next_entry(meshes, rows, walk, entry):  # type: ignore[no-untyped-def]
+def next_entry(meshes, rows, walk, entry):
     """The next, past those that are farther apart than anything has moved."""
     kept, row, end, left, shift, turn = meshes.kept, entry.row + 1, entry.end, entry.left, entry.shift, entry.turn
     while row < end or left > 0:
@@ -142,7 +142,7 @@ def next_entry(meshes, rows, walk, entry):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pressing_side(meshes, rows, walk, entry):  # type: ignore[no-untyped-def]
+def pressing_side(meshes, rows, walk, entry):
     """(Side, whether it ends at the reach) of an entry."""
     f, t = triangle_in(meshes, walk.a, entry.i), triangle_in(meshes, walk.b, entry.j)
     side, ends = side_of(meshes, rows, walk, entry.one, f, t, 0.0)
@@ -152,14 +152,14 @@ def pressing_side(meshes, rows, walk, entry):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pressed_at(meshes, walk, x):  # type: ignore[no-untyped-def]
+def pressed_at(meshes, walk, x):
     """Remember that solids press about x, about o, within the reach."""
     put_three(meshes.kept.numbers, walk.kept, PRESSED, T(walk.about_b.R) @ (x - walk.about_b.p))
     meshes.kept.numbers[walk.kept, LAST], meshes.kept.numbers[walk.kept, KNOWN] = walk.reach, 1.0
 
 
 @formula
-def side_of(meshes, rows, walk, one, f, t, wider):  # type: ignore[no-untyped-def]
+def side_of(meshes, rows, walk, one, f, t, wider):
     """(Side, whether it ends at the reach): what triangle f of A has in the cell of t of B (one = 0), or the other way round (one = 1)."""
     if walk.a != NO_MESH and walk.b != NO_MESH:
         own, other = (f, t) if one == 0 else (t, f)
@@ -175,7 +175,7 @@ def side_of(meshes, rows, walk, one, f, t, wider):  # type: ignore[no-untyped-de
 
 
 @outlined
-def fill(meshes, rows, walk, play, left):  # type: ignore[no-untyped-def]
+def fill(meshes, rows, walk, play, left):
     """(how many pairs of boxes are left to look at, how many times as far all may move as the play): go on with a search until the list is
     full."""
     kept, n, times = meshes.kept, 0, UNBOUNDED
@@ -200,7 +200,7 @@ def fill(meshes, rows, walk, play, left):  # type: ignore[no-untyped-def]
 
 
 @formula
-def number_of(meshes, walk, row):  # type: ignore[no-untyped-def]
+def number_of(meshes, walk, row):
     """By what the rows of a list are sorted: which side, the triangle of the cell, the other."""
     i, j, one = meshes.kept.sides[row, 0], meshes.kept.sides[row, 1], meshes.kept.sides[row, 2]
     f, t = triangle_in(meshes, walk.a, i), triangle_in(meshes, walk.b, j)
@@ -209,7 +209,7 @@ def number_of(meshes, walk, row):  # type: ignore[no-untyped-def]
 
 
 @formula
-def move_row(kept, to, row):  # type: ignore[no-untyped-def]
+def move_row(kept, to, row):
     """Copy a row of a list."""
     for c in range(3):
         kept.sides[to, c] = kept.sides[row, c]
@@ -218,7 +218,7 @@ def move_row(kept, to, row):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def sort_rows(meshes, walk):  # type: ignore[no-untyped-def]
+def sort_rows(meshes, walk):
     """Sort a list, by Shell's method."""
     kept = meshes.kept
     first, n, step = kept.first[walk.kept], kept.count[walk.kept, 0], 1
@@ -239,7 +239,7 @@ def sort_rows(meshes, walk):  # type: ignore[no-untyped-def]
 
 
 @formula
-def find(meshes, rows, walk, play, long):  # type: ignore[no-untyped-def]
+def find(meshes, rows, walk, play, long):
     """(how many pairs of boxes are left to look at, how many times as far all may move as the play): a list, or its first part. `long`:
     whether that before was too long."""
     if not long and (walk.a == NO_MESH or walk.b == NO_MESH or walk.reach < LONG * walk.size):
@@ -251,14 +251,14 @@ def find(meshes, rows, walk, play, long):  # type: ignore[no-untyped-def]
 
 
 @formula
-def play_of(kept, k, X0):  # type: ignore[no-untyped-def]
+def play_of(kept, k, X0):
     """The play of list k, found at X₀."""
     c = at_three(kept.numbers, k, CENTRE)
     return Play(plus_turned(X0.p, X0.R, c), c, kept.numbers[k, SHIFT], kept.numbers[k, TURN])
 
 
 @formula
-def plan(kept, k, X, X0, size, rounding):  # type: ignore[no-untyped-def]
+def plan(kept, k, X, X0, size, rounding):
     """What motion the next list allows, and about which point."""
     numbers, lever, most = kept.numbers, LEVER * size, MOST_PLAY * size
     c = at_three(numbers, k, PRESSED)
@@ -275,7 +275,7 @@ def plan(kept, k, X, X0, size, rounding):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def ready(meshes, rows, walk):  # type: ignore[no-untyped-def]
+def ready(meshes, rows, walk):
     """(how many pairs of boxes are left to look at, |X c_B − X₀ c_B|, |R − R₀|₂) of a list of all that may press, or of its first part."""
     kept, k = meshes.kept, walk.kept
     numbers, X, X0 = kept.numbers, walk.X, PoseRows(kept.pose, 0)[k]
@@ -304,7 +304,7 @@ def ready(meshes, rows, walk):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def go_on(meshes, rows, walk, left):  # type: ignore[no-untyped-def]
+def go_on(meshes, rows, walk, left):
     """The next part of a list that is too long; how many pairs of boxes are left to look at."""
     kept, k = meshes.kept, walk.kept
     walk = reaching(walk, max(walk.reach, kept.numbers[k, LAST]))

@@ -32,13 +32,13 @@ class Room(NamedTuple):
 
 
 @formula
-def is_mesh(data, j):  # type: ignore[no-untyped-def]
+def is_mesh(data, j):
     """Whether the data of ``overlap`` from j on are those of meshes."""
     return data[j + FACES_A] == -1.0
 
 
 @formula
-def plane_of(meshes, mesh, t, X):  # type: ignore[no-untyped-def]
+def plane_of(meshes, mesh, t, X):
     """Normal and offset of a triangle, or of a half-space, about o, X the pose of its body there."""
     if mesh == NO_MESH:
         n = Vec3(X.R.xz, X.R.yz, X.R.zz)
@@ -48,7 +48,7 @@ def plane_of(meshes, mesh, t, X):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def cut_to_cell(meshes, rows, side, other, mesh, t, X, reach, left_out, wider):  # type: ignore[no-untyped-def]
+def cut_to_cell(meshes, rows, side, other, mesh, t, X, reach, left_out, wider):
     """(Side, the other place, whether it ends at the reach): what of a polygon lies in cell t, or in a half-space; X: the pose of its body
     about o; `left_out`: which of the planes between cells not to cut at, −1: none; `wider`: by how much all planes are moved out."""
     cells = meshes.cells
@@ -69,13 +69,13 @@ def cut_to_cell(meshes, rows, side, other, mesh, t, X, reach, left_out, wider): 
 
 
 @formula
-def planes_of(meshes, t):  # type: ignore[no-untyped-def]
+def planes_of(meshes, t):
     """How many planes are between cell t and others."""
     return 3 + int(meshes.cells[t, MORE + 1]) - int(meshes.cells[t, MORE])
 
 
 @formula
-def between_cells(meshes, t, c, X):  # type: ignore[no-untyped-def]
+def between_cells(meshes, t, c, X):
     """(ν, least ν · x in cell t) of plane c between it and others, about o."""
     cells = meshes.cells
     if c < 3:
@@ -87,20 +87,20 @@ def between_cells(meshes, t, c, X):  # type: ignore[no-untyped-def]
 
 
 @formula
-def deepest_at(side, rows, n, o):  # type: ignore[no-untyped-def]
+def deepest_at(side, rows, n, o):
     """The largest depth of a polygon below a plane."""
     return deepest(Side(side.first, side.corners, side.foot, side.one, side.two, side.m, o, n, side.deeper), rows)
 
 
 @formula
-def nothing():  # type: ignore[no-untyped-def]
+def nothing():
     """A polygon of no corners."""
     zero = Vec3(0.0, 0.0, 0.0)
     return Side(0, 0, zero, zero, zero, zero, 0.0, zero, zero)
 
 
 @formula
-def misses(meshes, f, t, X, reach, wider):  # type: ignore[no-untyped-def]
+def misses(meshes, f, t, X, reach, wider):
     """Whether triangle f, X the pose of its body in that of t, lies beyond one of the planes of cell t, moved out by
     `wider`, with all of its corners."""
     cells = meshes.cells
@@ -124,13 +124,13 @@ def misses(meshes, f, t, X, reach, wider):  # type: ignore[no-untyped-def]
 
 
 @formula
-def extent(x):  # type: ignore[no-untyped-def]
+def extent(x):
     """|x|₁."""
     return abs(x.x) + abs(x.y) + abs(x.z)
 
 
 @formula
-def corner_under(meshes, t, c, h):  # type: ignore[no-untyped-def]
+def corner_under(meshes, t, c, h):
     """Where the planes of cell t that meet in corner c of its triangle meet at depth h; far away where they hardly do."""
     cells, one, two = meshes.cells, SIDES + 3 * c, SIDES + 3 * ((c + 2) % 3)
     along = cross(
@@ -144,7 +144,7 @@ def corner_under(meshes, t, c, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def beyond(n, x, top, under):  # type: ignore[no-untyped-def]
+def beyond(n, x, top, under):
     """(least, most) of n · (y − x) of the corners y of a cell."""
     a, b, c, d, e, f = n @ top[0], n @ top[1], n @ top[2], n @ under[0], n @ under[1], n @ under[2]
     least, most = min(min(min(a, b), min(c, d)), min(e, f)), max(max(max(a, b), max(c, d)), max(e, f))
@@ -152,7 +152,7 @@ def beyond(n, x, top, under):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def cell_misses(meshes, f, t, X, size, reach):  # type: ignore[no-untyped-def]
+def cell_misses(meshes, f, t, X, size, reach):
     """Whether cell f down to the depth `size`, X the pose of its body in that of t, lies beyond one of the planes of what cell t has within
     the reach. A cut across a cell is a triangle that grows or shrinks by depth: all of the cell is between six corners."""
     cells, h = meshes.cells, min(size, meshes.cells[f, DEEPEST])
@@ -177,7 +177,7 @@ def cell_misses(meshes, f, t, X, size, reach):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def separation(meshes, f, t, X, reach, enough):  # type: ignore[no-untyped-def]
+def separation(meshes, f, t, X, reach, enough):
     """How far triangle f, X the pose of its body in that of t, is at least from what the cell of t has within the reach: as planes of the
     cell, that of f, and those through edges of f across it tell. Beyond `enough` no more are asked."""
     cells = meshes.cells
@@ -218,7 +218,7 @@ def separation(meshes, f, t, X, reach, enough):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def polygon_in_cell(meshes, rows, f_mesh, f, X_f, t_mesh, t, X_t, sign, reach, size, wider):  # type: ignore[no-untyped-def]
+def polygon_in_cell(meshes, rows, f_mesh, f, X_f, t_mesh, t, X_t, sign, reach, size, wider):
     """(Side, whether it ends at the reach): what triangle f of one has in the cell of triangle t of the other; of no corners where there is
     nothing. sign: 1 where f is of B, −1 of A; X: poses of their bodies about o; size: how far from o all lies that both have in
     common; `wider`: by how much the planes of the cell are moved out."""
@@ -247,7 +247,7 @@ def polygon_in_cell(meshes, rows, f_mesh, f, X_f, t_mesh, t, X_t, sign, reach, s
 
 
 @outlined
-def pyramid(side, rows, n, c, tip):  # type: ignore[no-untyped-def]
+def pyramid(side, rows, n, c, tip):
     """∫ δ dV over the pyramid from `tip`, where δ = 0, to a polygon in the plane n · x = c."""
     if side.corners < 3:
         return 0.0
@@ -257,7 +257,7 @@ def pyramid(side, rows, n, c, tip):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def stored_in_cell(meshes, rows, f_mesh, f, X_f, t_mesh, t, X_t, reach, size):  # type: ignore[no-untyped-def]
+def stored_in_cell(meshes, rows, f_mesh, f, X_f, t_mesh, t, X_t, reach, size):
     """(∫ δ_t dV of what lies in the cell of triangle t and behind triangle f, whether it ends at the reach), by pyramids."""
     if t_mesh == NO_MESH:
         n_t, o_t = plane_of(meshes, t_mesh, t, X_t)

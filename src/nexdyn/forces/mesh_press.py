@@ -17,7 +17,7 @@ from nexdyn.spatial.algebra import Vec3
 
 
 @outlined
-def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-untyped-def]
+def press_triangles(meshes, rows, data, k, motion, rubs):
     """The sums of two solids of triangles, and o; where nothing presses, the depth is of no more than the balls around them."""
     X_A, V_A, X_B, V_B = motion
     walk, may, depth = begin(data, k + OVERLAP, X_A, X_B)
@@ -46,7 +46,7 @@ def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-unt
 
 
 @outlined
-def stored_in_triangles(meshes, rows, data, k, X_A, X_B):  # type: ignore[no-untyped-def]
+def stored_in_triangles(meshes, rows, data, k, X_A, X_B):
     """U of two solids of triangles, without friction's: of what cells have in common, though no surface be in one of both."""
     walk, ends, _ = begin(data, k + OVERLAP, X_A, X_B)
     U = 0.0
@@ -67,7 +67,7 @@ def stored_in_triangles(meshes, rows, data, k, X_A, X_B):  # type: ignore[no-unt
 
 
 @formula
-def stored_by(meshes, rows, walk, one, f, t):  # type: ignore[no-untyped-def]
+def stored_by(meshes, rows, walk, one, f, t):
     """What is stored of it: of the cell of one triangle in that of the other, down to the reach."""
     if walk.a != NO_MESH and walk.b != NO_MESH:
         own, other = (f, t) if one == 0 else (t, f)
@@ -82,7 +82,7 @@ def stored_by(meshes, rows, walk, one, f, t):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def depth_apart(meshes, data, k, X_A, X_B):  # type: ignore[no-untyped-def]
+def depth_apart(meshes, data, k, X_A, X_B):
     """Minus how far apart two solids are at least of which nothing presses, by what the boxes tell where these are not within reach."""
     walk, may, depth = begin(data, k + OVERLAP, X_A, X_B)
     if not may:

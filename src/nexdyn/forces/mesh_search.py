@@ -70,19 +70,19 @@ class Play(NamedTuple):
 
 
 @formula
-def length(r):  # type: ignore[no-untyped-def]
+def length(r):
     """|r|."""
     return sqrt(r @ r)
 
 
 @formula
-def about(X, o):  # type: ignore[no-untyped-def]
+def about(X, o):
     """A pose about o, in world axes."""
     return Pose(X.R, X.p - o)
 
 
 @formula
-def begin(data, j, X_A, X_B):  # type: ignore[no-untyped-def]
+def begin(data, j, X_A, X_B):
     """(Walk, whether they may touch, minus how far apart they are at least where not)."""
     c_A, c_B = X_A.p + X_A.R @ at(data, j + BALL_A), X_B.p + X_B.R @ at(data, j + BALL_B)
     r_A, r_B = data[j + BALL_A + 3], data[j + BALL_B + 3]
@@ -106,7 +106,7 @@ def begin(data, j, X_A, X_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def reaching(walk, reach):  # type: ignore[no-untyped-def]
+def reaching(walk, reach):
     """The same search with another reach."""
     return Walk(
         walk.a, walk.b, walk.kept, walk.X, walk.about_a, walk.about_b, walk.o, walk.size, walk.middle, walk.part_a, walk.part_b,
@@ -115,58 +115,58 @@ def reaching(walk, reach):  # type: ignore[no-untyped-def]
 
 
 @formula
-def part_of(walk, one):  # type: ignore[no-untyped-def]
+def part_of(walk, one):
     """w of triangles of A in cells of B (one = 0), or the other way round."""
     return walk.part_b if one == 0 else walk.part_a
 
 
 @formula
-def farther(walk):  # type: ignore[no-untyped-def]
+def farther(walk):
     """The same search with more reach."""
     return reaching(walk, FARTHER * walk.reach)
 
 
 @formula
-def width(n, h):  # type: ignore[no-untyped-def]
+def width(n, h):
     """How far a box of half-lengths h reaches along n, in its own axes."""
     return abs(n.x) * h.x + abs(n.y) * h.y + abs(n.z) * h.z
 
 
 @formula
-def inverse(X):  # type: ignore[no-untyped-def]
+def inverse(X):
     """The pose of A in B, of that of B in A."""
     R = T(X.R)
     return Pose(R, -(R @ X.p))
 
 
 @formula
-def none():  # type: ignore[no-untyped-def]
+def none():
     """No play: a search that holds where it is made."""
     zero = Vec3(0.0, 0.0, 0.0)
     return Play(zero, zero, 0.0, 0.0)
 
 
 @formula
-def below_plane(nodes, i, n, o):  # type: ignore[no-untyped-def]
+def below_plane(nodes, i, n, o):
     """How far the lowest point of box i lies below the plane n · x = o."""
     c, h = Vec3(nodes[i, 0], nodes[i, 1], nodes[i, 2]), Vec3(nodes[i, 3], nodes[i, 4], nodes[i, 5])
     return o - n @ c + width(n, h)
 
 
 @formula
-def node_of(meshes, mesh, i):  # type: ignore[no-untyped-def]
+def node_of(meshes, mesh, i):
     """The row of box i of a mesh."""
     return i if mesh == NO_MESH else meshes.first[mesh, 1] + i
 
 
 @formula
-def triangle_in(meshes, mesh, i):  # type: ignore[no-untyped-def]
+def triangle_in(meshes, mesh, i):
     """The number among all of the triangle in box i of a mesh."""
     return 0 if mesh == NO_MESH else meshes.first[mesh, 0] - 1 - meshes.child[node_of(meshes, mesh, i)]
 
 
 @formula
-def gap(meshes, a, b, X, S, i, j):  # type: ignore[no-untyped-def]
+def gap(meshes, a, b, X, S, i, j):
     """How far apart box i of A and box j of B are at least, rows among all, S = |R|."""
     nodes = meshes.nodes
     centre, half = Vec3Rows(nodes, 0), Vec3Rows(nodes, 3)
@@ -182,7 +182,7 @@ def gap(meshes, a, b, X, S, i, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def is_within(meshes, walk, i, j):  # type: ignore[no-untyped-def]
+def is_within(meshes, walk, i, j):
     """Whether the boxes i of A and j of B are within the reach, or touch a half-space."""
     away = gap(
         meshes, walk.a, walk.b, walk.X, positive_parts(walk.X.R), node_of(meshes, walk.a, i), node_of(meshes, walk.b, j)
@@ -191,7 +191,7 @@ def is_within(meshes, walk, i, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def moves(meshes, a, b, play, i, j):  # type: ignore[no-untyped-def]
+def moves(meshes, a, b, play, i, j):
     """a + b ρ, ρ the farthest of boxes i of A and j of B, rows among all."""
     centre, half = Vec3Rows(meshes.nodes, 0), Vec3Rows(meshes.nodes, 3)
     far = 0.0
@@ -203,7 +203,7 @@ def moves(meshes, a, b, play, i, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def box_misses(meshes, t, X, i, reach, enough):  # type: ignore[no-untyped-def]
+def box_misses(meshes, t, X, i, reach, enough):
     """How far box i, row among all, X the pose of its body in that of t, lies beyond one of the planes of the cell of triangle t at least;
     negative where it may meet the cell. Beyond `enough` no more are asked."""
     nodes, cells = meshes.nodes, meshes.cells
@@ -219,7 +219,7 @@ def box_misses(meshes, t, X, i, reach, enough):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def next_boxes(meshes, a, b, X, reach, play, count, apart):  # type: ignore[no-untyped-def]
+def next_boxes(meshes, a, b, X, reach, play, count, apart):
     """(i, j, which search, how many are left to look at, `apart`): the next boxes of triangles of A and B that are within reach, or come
     within; i = −1 where there are no more. `apart` becomes no more than the distance of those that are not; with play, no more than how
     many times as far they may move."""
@@ -262,21 +262,21 @@ def next_boxes(meshes, a, b, X, reach, play, count, apart):  # type: ignore[no-u
 
 
 @formula
-def next_pair(meshes, walk, count):  # type: ignore[no-untyped-def]
+def next_pair(meshes, walk, count):
     """(i, j, how many are left to look at): the next pair of boxes of triangles within reach."""
     i, j, _, count, _ = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), count, UNBOUNDED)
     return i, j, count
 
 
 @formula
-def start(meshes):  # type: ignore[no-untyped-def]
+def start(meshes):
     """The first pair of the search for boxes that are near, all of both; how many there are."""
     meshes.open[0, 0], meshes.open[0, 1], meshes.open[0, 2] = 0, 0, NEAR
     return 1
 
 
 @formula
-def start_in_cells(meshes, walk):  # type: ignore[no-untyped-def]
+def start_in_cells(meshes, walk):
     """The same of the searches for triangles in cells of what presses: of B last, which is looked at first."""
     count = 0
     for one in (IN_A, IN_B):

@@ -68,7 +68,7 @@ class Solid(NamedTuple):
 
 
 @formula
-def passes(nodes, i, x, d):  # type: ignore[no-untyped-def]
+def passes(nodes, i, x, d):
     """Whether the ray from x along d may meet box i."""
     near, far = 0.0, np.inf
     for c in range(3):
@@ -85,19 +85,19 @@ def passes(nodes, i, x, d):  # type: ignore[no-untyped-def]
 
 
 @formula
-def corner(cells, t, c):  # type: ignore[no-untyped-def]
+def corner(cells, t, c):
     """Corner c of cell t."""
     return Vec3(cells[t, 3 * c], cells[t, 3 * c + 1], cells[t, 3 * c + 2])
 
 
 @formula
-def normal(cells, t):  # type: ignore[no-untyped-def]
+def normal(cells, t):
     """n of cell t."""
     return Vec3(cells[t, NORMAL], cells[t, NORMAL + 1], cells[t, NORMAL + 2])
 
 
 @formula
-def hit(cells, t, x, d):  # type: ignore[no-untyped-def]
+def hit(cells, t, x, d):
     """How far along d the ray from x leaves through triangle t; without end where it does not."""
     n, p = normal(cells, t), corner(cells, t, 0)
     out = n @ d
@@ -113,7 +113,7 @@ def hit(cells, t, x, d):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def halve_thickness(cells, nodes, child, open):  # type: ignore[no-untyped-def]
+def halve_thickness(cells, nodes, child, open):
     """Fill in half of how thick the solid is under the centre of each triangle."""
     for t in range(len(cells)):
         if cells[t, DEEPEST] == NO_CELL:

@@ -41,20 +41,20 @@ def choose(forces: Any, X: Any, x: Any) -> None:
 
 
 @overloaded(choose)
-def _choose(forces, X, x):  # type: ignore[no-untyped-def]
+def _choose(forces, X, x):
     if x is pack:
         return lambda forces, X, x: None
     return lambda forces, X, x: choose_here(forces, X)
 
 
 @formula
-def count(forces):  # type: ignore[no-untyped-def]
+def count(forces):
     """How many forces are on the list."""
     return forces.acting[len(forces.index)]
 
 
 @formula
-def choose_here(forces, X):  # type: ignore[no-untyped-def]
+def choose_here(forces, X):
     """The same of one system."""
     for b in range(len(forces.watched)):
         if not moved(forces, b, X[b]) <= 0.5 * forces.skin[0]:  # not a number: nothing is near
@@ -74,7 +74,7 @@ def moved(forces: Any, b: Any, X: Any) -> Any:
 
 
 @outlined
-def choose_anew(forces, X):  # type: ignore[no-untyped-def]
+def choose_anew(forces, X):
     """The list from the poses X. What friction of a contact off it held has let go."""
     seen, n = PoseRows(forces.watched, 0), 0
     for b in range(len(forces.watched)):
@@ -89,7 +89,7 @@ def choose_anew(forces, X):  # type: ignore[no-untyped-def]
 
 
 @formula
-def is_near(forces, e, X):  # type: ignore[no-untyped-def]
+def is_near(forces, e, X):
     """Whether force e is on the list, the bodies at X."""
     kind, k, data = forces.index[e, KIND], forces.index[e, FIRST] + FAR, forces.data
     if kind != CONTACT and kind != SURFACE:

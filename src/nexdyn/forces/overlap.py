@@ -70,19 +70,19 @@ class Side(NamedTuple):
 
 
 @formula
-def at(array, j):  # type: ignore[no-untyped-def]
+def at(array, j):
     """Three numbers from j on."""
     return Vec3(array[j], array[j + 1], array[j + 2])
 
 
 @formula
-def face(room, i):  # type: ignore[no-untyped-def]
+def face(room, i):
     """n of row i."""
     return Vec3(room[i, 0], room[i, 1], room[i, 2])
 
 
 @formula
-def place(data, j, count, X, o, room, first):  # type: ignore[no-untyped-def]
+def place(data, j, count, X, o, room, first):
     """Faces from datum j on into rows from `first` on, about o."""
     for i in range(count):
         n = X.R @ at(data, j + 4 * i)
@@ -91,7 +91,7 @@ def place(data, j, count, X, o, room, first):  # type: ignore[no-untyped-def]
 
 
 @formula
-def reaching(data, j, count, X, o, n):  # type: ignore[no-untyped-def]
+def reaching(data, j, count, X, o, n):
     """How far corners from datum j on reach along n, about o; without any, without end."""
     if count == 0:
         return UNBOUNDED
@@ -103,7 +103,7 @@ def reaching(data, j, count, X, o, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def least_depth(data, j, count, X, o, room, first, last):  # type: ignore[no-untyped-def]
+def least_depth(data, j, count, X, o, room, first, last):
     """The least over faces `first` to `last` of how deep corners from datum j on lie behind each; without corners, without end."""
     depth = UNBOUNDED
     for i in range(first, last):
@@ -113,7 +113,7 @@ def least_depth(data, j, count, X, o, room, first, last):  # type: ignore[no-unt
 
 
 @formula
-def keep_faces(data, j, count, X, o, room, first, last, depth):  # type: ignore[no-untyped-def]
+def keep_faces(data, j, count, X, o, room, first, last, depth):
     """Faces `first` to `last` that a body with corners from datum j on reaches to `depth`, behind each other; how many."""
     kept = first
     for i in range(first, last):
@@ -125,7 +125,7 @@ def keep_faces(data, j, count, X, o, room, first, last, depth):  # type: ignore[
 
 
 @outlined
-def near(data, k, X_A, X_B, room):  # type: ignore[no-untyped-def]
+def near(data, k, X_A, X_B, room):
     """The faces that may press, into `room`; data from k on."""
     c_A, c_B = X_A.p + X_A.R @ at(data, k + BALL_A), X_B.p + X_B.R @ at(data, k + BALL_B)
     r_A, r_B = data[k + BALL_A + 3], data[k + BALL_B + 3]
@@ -155,7 +155,7 @@ def near(data, k, X_A, X_B, room):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def clip(room, first, count, into, a, b, c):  # type: ignore[no-untyped-def]
+def clip(room, first, count, into, a, b, c):
     """What a polygon has of a u + b w + c ≥ 0, into rows from `into` on; how many corners."""
     kept = 0
     u, w = room[first + count - 1, 0], room[first + count - 1, 1]
@@ -175,7 +175,7 @@ def clip(room, first, count, into, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @formula
-def cut(room, side, other, n, c):  # type: ignore[no-untyped-def]
+def cut(room, side, other, n, c):
     """The polygon where c − n · ξ ≥ 0, in the other place; and the place that it leaves."""
     a, b, c = -(n @ side.one), -(n @ side.two), c - n @ side.foot
     count = clip(room, side.first, side.corners, other, a, b, c)
@@ -183,7 +183,7 @@ def cut(room, side, other, n, c):  # type: ignore[no-untyped-def]
 
 
 @formula
-def whole(room, first, reach, m, height, at, n, deeper):  # type: ignore[no-untyped-def]
+def whole(room, first, reach, m, height, at, n, deeper):
     """The square across m at `height` along it, in which all is that lies within `reach` of o."""
     one, two = basis(m)
     size = sqrt(reach * reach - height * height)
@@ -194,7 +194,7 @@ def whole(room, first, reach, m, height, at, n, deeper):  # type: ignore[no-unty
 
 
 @outlined
-def polygon(found, room, i, j, second):  # type: ignore[no-untyped-def]
+def polygon(found, room, i, j, second):
     """What of face i of one body presses where face j is the nearest of the other, whose faces begin at row `second` where it is B; of no
     corners where there is nothing."""
     zero = Vec3(0.0, 0.0, 0.0)
@@ -219,7 +219,7 @@ def polygon(found, room, i, j, second):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def deepest(side, room):  # type: ignore[no-untyped-def]
+def deepest(side, room):
     """The largest depth of a polygon."""
     depth = 0.0
     for i in range(side.first, side.first + side.corners):
@@ -228,7 +228,7 @@ def deepest(side, room):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def flat(side, room):  # type: ignore[no-untyped-def]
+def flat(side, room):
     """Area of a polygon, and its centre about o."""
     i, area, u, w = side.first, 0.0, 0.0, 0.0
     for j in range(side.first + 1, side.first + side.corners - 1):
@@ -246,7 +246,7 @@ def flat(side, room):  # type: ignore[no-untyped-def]
 
 
 @formula
-def within(found, room, j, i):  # type: ignore[no-untyped-def]
+def within(found, room, j, i):
     """n and c of what bounds the part of the overlap where face j is the nearest of its body: c − n · ξ ≥ 0; of that body, or the other's
     face i."""
     n_j, o_j, n, o = face(room, j), room[j, 3], face(room, i), room[i, 3]
@@ -256,7 +256,7 @@ def within(found, room, j, i):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def stored(data, k, found, room):  # type: ignore[no-untyped-def]
+def stored(data, k, found, room):
     """U/k: of every face of what gives, the integral of its depth over where that is the least, by pyramids over what bounds it from a
     point of the face: what lies in its plane, of either body, then counts nothing."""
     U, zero = 0.0, Vec3(0.0, 0.0, 0.0)

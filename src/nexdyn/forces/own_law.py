@@ -36,7 +36,7 @@ DIFFERENCE = 1e-6
 
 
 @outlined
-def own_force(address, depth, rate):  # type: ignore[no-untyped-def]
+def own_force(address, depth, rate):
     """f_n; NaN where the function fails or gives no number."""
     if not depth > 0.0:
         return 0.0 * depth
@@ -47,7 +47,7 @@ def own_force(address, depth, rate):  # type: ignore[no-untyped-def]
 
 
 @formula
-def own_slope(address, depth, rate):  # type: ignore[no-untyped-def]
+def own_slope(address, depth, rate):
     """∂f_n/∂δ, not less than 0."""
     if not depth > 0.0:
         return 0.0
@@ -57,7 +57,7 @@ def own_slope(address, depth, rate):  # type: ignore[no-untyped-def]
 
 
 @formula
-def own_hold(address, depth, f_n):  # type: ignore[no-untyped-def]
+def own_hold(address, depth, f_n):
     """What the stiffness of friction is a part of: the slope at rest, or f_n/δ where that is more, as of a law that does not grow."""
     if not depth > 0.0:
         return 0.0
@@ -65,7 +65,7 @@ def own_hold(address, depth, f_n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def own_damping(address, depth, rate):  # type: ignore[no-untyped-def]
+def own_damping(address, depth, rate):
     """∂f_n/∂δ̇, not less than 0."""
     if not depth > 0.0:
         return 0.0
@@ -75,7 +75,7 @@ def own_damping(address, depth, rate):  # type: ignore[no-untyped-def]
 
 
 @formula
-def own_work(address, depth, past, per_time):  # type: ignore[no-untyped-def]
+def own_work(address, depth, past, per_time):
     """∫ f_n(s, (s − past) · per_time) ds, 0 ≤ s ≤ δ."""
     if not depth > 0.0:
         return 0.0
@@ -117,7 +117,7 @@ def force_of(address: Any, depth: Any, rate: Any) -> Any:
 
 
 @overloaded(force_of)
-def _force_of(address, depth, rate):  # type: ignore[no-untyped-def]
+def _force_of(address, depth, rate):
     if depth is pack:
         return lambda address, depth, rate: zero(depth) + math.nan
     return lambda address, depth, rate: own_force(address, depth, rate)
@@ -129,7 +129,7 @@ def energy_of(address: Any, depth: Any) -> Any:
 
 
 @overloaded(energy_of)
-def _energy_of(address, depth):  # type: ignore[no-untyped-def]
+def _energy_of(address, depth):
     if depth is pack:
         return lambda address, depth: zero(depth) + math.nan
     return lambda address, depth: own_work(address, depth, 0.0, 0.0)

@@ -16,6 +16,7 @@ from typing import Any
 
 from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import POINT_SPRING
+from nexdyn.forces.page import ALL_LANES, Between
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
 from nexdyn.spatial.algebra import Force, Vec3
@@ -67,7 +68,7 @@ class PointSpring(PairForce):
 
 
 @formula
-def length_and_direction(p_A, p_B):  # type: ignore[no-untyped-def]
+def length_and_direction(p_A, p_B):
     """L = |p_B − p_A| and u = (p_B − p_A)/L; 0 and 0 where only rounding of the two places keeps them apart."""
     r = p_B - p_A
     squared, rounded = r @ r, ROUNDED * (p_A @ p_A + p_B @ p_B) + NOTHING
@@ -76,14 +77,14 @@ def length_and_direction(p_A, p_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def along(T, u):  # type: ignore[no-untyped-def]
+def along(T, u):
     """Forces on A and B of the tension T along u."""
     o = zero(T)
     return opposite(Force(Vec3(o, o, o), T * u))
 
 
 @formula
-def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world."""
     L, u = length_and_direction(X_WA.p, X_WB.p)
     v = V_B.v - V_A.v
@@ -93,8 +94,11 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy(data, k, X_WA, X_WB):
     """U = ½ k (L − L₀)² + f₀ (L − L₀)."""
     L, _ = length_and_direction(X_WA.p, X_WB.p)
     x = L - data[k + 2]
     return (0.5 * data[k] * x + data[k + 3]) * x
+
+
+PAGE = Between(POINT_SPRING, "PointSpring", wrench, energy, ALL_LANES)

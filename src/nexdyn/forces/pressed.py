@@ -36,13 +36,13 @@ class Pressed(NamedTuple):
 
 
 @formula
-def share(x):  # type: ignore[no-untyped-def]
+def share(x):
     """x, not negative."""
     return x if x > 0.0 else 0.0
 
 
 @outlined
-def add_point(data, k, side, x, weight, v0, w, u, rubs, s):  # type: ignore[no-untyped-def]
+def add_point(data, k, side, x, weight, v0, w, u, rubs, s):
     """What stands at the point x about o, of the area `weight`; v = v0 + w × x, and the surfaces rub by u (``contact.Rub``)."""
     v = v0 + cross(w, x)
     rate = -(side.deeper @ v)
@@ -60,7 +60,7 @@ def add_point(data, k, side, x, weight, v0, w, u, rubs, s):  # type: ignore[no-u
 
 
 @outlined
-def add_side(data, k, side, part_of, room, v0, w, u, rubs, s):  # type: ignore[no-untyped-def]
+def add_side(data, k, side, part_of, room, v0, w, u, rubs, s):
     """The part `part_of` of a polygon, by triangles about its centre, which are the same from whichever corner it is counted."""
     whole, centre = flat(side, room)
     if not whole > 0.0:
@@ -87,7 +87,7 @@ def add_side(data, k, side, part_of, room, v0, w, u, rubs, s):  # type: ignore[n
 
 
 @formula
-def pressing(data, k, side, found, room, v0, w):  # type: ignore[no-untyped-def]
+def pressing(data, k, side, found, room, v0, w):
     """What of a polygon presses: where 1 + a δ̇ ≥ 0."""
     a = data[k + 2]
     if a == 0.0:
@@ -99,20 +99,20 @@ def pressing(data, k, side, found, room, v0, w):  # type: ignore[no-untyped-def]
 
 
 @formula
-def relative(X_A, V_A, X_B, V_B, o):  # type: ignore[no-untyped-def]
+def relative(X_A, V_A, X_B, V_B, o):
     """The velocity of A against B at o, and of turning."""
     v = V_A.v + cross(V_A.w, o - X_A.p) - V_B.v - cross(V_B.w, o - X_B.p)
     return v, V_A.w - V_B.w
 
 
 @formula
-def deeper_by(s, depth):  # type: ignore[no-untyped-def]
+def deeper_by(s, depth):
     """The sums with a depth that also counts where a body leaves too fast to press."""
     return Pressed(s.all, s.normal, s.pressure, s.first, s.second, s.area, max(s.depth, depth), s.peak, s.slope)
 
 
 @formula
-def nothing_pressed(depth):  # type: ignore[no-untyped-def]
+def nothing_pressed(depth):
     """The sums of nothing, with a depth."""
     zero = Vec3(0.0, 0.0, 0.0)
     return Pressed(Force(zero, zero), zero, 0.0, zero, 0.0, 0.0, depth, 0.0, 0.0)

@@ -15,7 +15,7 @@ from nexdyn.spatial.algebra import Force, T, Vec3, cross, plus_turned
 
 
 @outlined
-def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
+def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):
     """The sums of a sphere about the centre of A and a solid (``ball``), and where it touches: on the solid, of two spheres midway."""
     j, o = k + OVERLAP, Vec3(0.0, 0.0, 0.0)
     d, n = ball.distance(data, j, T(X_B.R) @ (X_A.p - X_B.p))
@@ -40,7 +40,7 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
 
 
 @formula
-def sunk_here(data, k, X_A, X_B):  # type: ignore[no-untyped-def]
+def sunk_here(data, k, X_A, X_B):
     """What of a round solid lies under the plane of B, in the axes of A (``sunk``)."""
     j, n = k + OVERLAP, Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
     size = Vec3(data[j + ball.SIZE], data[j + ball.SIZE + 1], data[j + ball.SIZE + 2])
@@ -48,14 +48,14 @@ def sunk_here(data, k, X_A, X_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def on_plane(x, X_A, X_B):  # type: ignore[no-untyped-def]
+def on_plane(x, X_A, X_B):
     """The foot on the plane of B of the point x of A."""
     p, n = plus_turned(X_A.p, X_A.R, x), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
     return p - (n @ (p - X_B.p)) * n
 
 
 @outlined
-def press_round(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
+def press_round(data, k, X_A, V_A, X_B, V_B, rubs):
     """The sums of a round solid and a half-space about the centre of pressure, and that; where they are apart, the nearest point."""
     w, n, o = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz), Vec3(0.0, 0.0, 0.0)
     if not w.volume.size > 0.0:

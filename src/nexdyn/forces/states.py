@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from nexdyn.forces import actuator, kinds
+from nexdyn.forces.page import keep
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, OFF, STATE, STATES, ForceTables
 from nexdyn.forces.torsion_spring import REFERENCE
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.system import System
-from nexdyn.spatial.lanes import pack
 
 ACTUATOR, CONTACT, SURFACE = kinds.ACTUATOR, kinds.CONTACT, kinds.SURFACE
 SAMPLE, INTEGRAL, HELD, NEXT = actuator.SAMPLE, actuator.INTEGRAL, actuator.HELD, actuator.NEXT
@@ -29,37 +29,25 @@ DUE = 1e-9
 """Part of the sample time by which a sample may come early: rounding of the step."""
 
 
-def keep(array, i, x):  # type: ignore[no-untyped-def]
-    """array[i] = x; lanes keep nothing in an array of floats."""
-    array[i] = x
-
-
-def confine_one(y, K, i, j, z, inner, m):  # type: ignore[no-untyped-def]
+def confine_one(y, K, i, j, z, inner, m):
     """y[j] = z[m] and K[i, j] = inner[m]; lanes have none of these."""
     y[j], K[i, j] = z[m], inner[m]
 
 
 @overloaded(confine_one)
-def _confine_one(y, K, i, j, z, inner, m):  # type: ignore[no-untyped-def]
+def _confine_one(y, K, i, j, z, inner, m):
     return confine_one if hasattr(y, "dtype") else lambda y, K, i, j, z, inner, m: None
 
 
-@overloaded(keep)
-def _keep(array, i, x):  # type: ignore[no-untyped-def]
-    if x is pack and hasattr(array, "dtype"):
-        return lambda array, i, x: None
-    return keep
-
-
 @formula
-def of_contact(forces, e):  # type: ignore[no-untyped-def]
+def of_contact(forces, e):
     """How many states of force e are the components of one vector that friction of a contact holds; 0 of no contact."""
     kind = forces.index[e, KIND]
     return 3 if kind == CONTACT else (4 if kind == SURFACE else 0)
 
 
 @formula
-def count(forces):  # type: ignore[no-untyped-def]
+def count(forces):
     """How many states the forces have; z itself may lie in lanes."""
     last = len(forces.index) - 1
     return forces.index[last, STATE] + forces.index[last, STATES] if last >= 0 else 0
@@ -168,7 +156,7 @@ def _(forces: ForceTables, y: Any, K: Any, i: Any, first: Any) -> Any:
 
 
 @formula
-def is_sampled(tables, e):  # type: ignore[no-untyped-def]
+def is_sampled(tables, e):
     """Whether element e is a digital controller."""
     index = tables.index
     return index[e, STATES] > 0 and index[e, KIND] == ACTUATOR and tables.data[index[e, FIRST] + SAMPLE] > 0.0

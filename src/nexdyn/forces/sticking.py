@@ -82,7 +82,7 @@ class Grip(NamedTuple):
 
 
 @formula
-def grip(data, j, slope, f_n, speed):  # type: ignore[no-untyped-def]
+def grip(data, j, slope, f_n, speed):
     """At d(k δᵉ)/dδ = slope, the normal force f_n and the sliding speed."""
     root = sqrt(data[j + RATIO] * slope)
     ratio = speed / data[j + STRIBECK]
@@ -91,20 +91,20 @@ def grip(data, j, slope, f_n, speed):  # type: ignore[no-untyped-def]
 
 
 @formula
-def size(y):  # type: ignore[no-untyped-def]
+def size(y):
     """|y|."""
     return sqrt(y @ y)
 
 
 @formula
-def shortening(F, most):  # type: ignore[no-untyped-def]
+def shortening(F, most):
     """What F is to be multiplied by to be no longer than `most`."""
     length = size(F)
     return 1.0 if length <= (1.0 + ROUNDING) * most else most / length
 
 
 @formula
-def shortened(y, most):  # type: ignore[no-untyped-def]
+def shortened(y, most):
     """y, no longer than `most`."""
     return shortening(y, most) * y
 
@@ -128,13 +128,13 @@ def _(y: Vec3, n: Vec3) -> Any:
 
 
 @formula
-def bound(g):  # type: ignore[no-untyped-def]
+def bound(g):
     """What |y| may be."""
     return g.most / g.root if g.root > LEAST else 0.0
 
 
 @formula
-def drag(g, y, v):  # type: ignore[no-untyped-def]
+def drag(g, y, v):
     """f, y within its bound and ẏ there; and ẏ of y: beyond its bound it turns as it would turn there."""
     most = bound(g)
     inside = shortened(y, most)
@@ -148,7 +148,7 @@ def drag(g, y, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def yielding(g, c, v, time):  # type: ignore[no-untyped-def]
+def yielding(g, c, v, time):
     """s at the end of a step, of c, g = `time` and the velocity v: s² |a + s b|² = (μ f_n)² where |a + b| is more."""
     a, b = g.root * c + g.damping * v, (g.root * g.root * time) * v
     p, q, r, squared = a @ a, a @ b, b @ b, g.most * g.most
@@ -171,13 +171,13 @@ def yielding(g, c, v, time):  # type: ignore[no-untyped-def]
 
 
 @formula
-def stretched(g, c, v, time):  # type: ignore[no-untyped-def]
+def stretched(g, c, v, time):
     """y at the end of such a step."""
     return shortened(c + (yielding(g, c, v, time) * g.root * time) * v, bound(g))
 
 
 @formula
-def stiffness_across(g, c, v, time):  # type: ignore[no-untyped-def]
+def stiffness_across(g, c, v, time):
     """s (s σ g + d) at the end of such a step: −∂f/∂v, of what slides the secant."""
     s = yielding(g, c, v, time)
     return s * (s * g.root * g.root * time + g.damping)

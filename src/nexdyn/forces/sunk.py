@@ -113,7 +113,7 @@ class Disc(NamedTuple):
 
 
 @formula
-def segment(angle):  # type: ignore[no-untyped-def]
+def segment(angle):
     """α − ½ sin 2α and ¾ sin α + 1/12 sin 3α − α cos α."""
     if angle > SMALL:
         one = sin(angle)
@@ -128,7 +128,7 @@ def segment(angle):  # type: ignore[no-untyped-def]
 
 
 @formula
-def at(profile, z):  # type: ignore[no-untyped-def]
+def at(profile, z):
     """r² at z."""
     if profile.ball:
         x = z - profile.centre
@@ -138,13 +138,13 @@ def at(profile, z):  # type: ignore[no-untyped-def]
 
 
 @formula
-def cut_at(lean, z):  # type: ignore[no-untyped-def]
+def cut_at(lean, z):
     """The disc at z."""
     return Disc(z, (lean.h + lean.c * z) / lean.s)
 
 
 @formula
-def between(lean, cut, least, most):  # type: ignore[no-untyped-def]
+def between(lean, cut, least, most):
     """`cut`, or the first or last disc where it lies beyond."""
     if not cut.z > least:
         return cut_at(lean, least)
@@ -152,7 +152,7 @@ def between(lean, cut, least, most):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def add_discs(a, b, profile, lean, s):  # type: ignore[no-untyped-def]
+def add_discs(a, b, profile, lean, s):
     """The discs from a to b, all of which are cut, or dry, or whole."""
     dz, dt = b.z - a.z, b.t - a.t
     if not dz > 0.0:
@@ -195,7 +195,7 @@ def add_discs(a, b, profile, lean, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_part(first, last, profile, one, two, lean, s):  # type: ignore[no-untyped-def]
+def add_part(first, last, profile, one, two, lean, s):
     """The discs from z = `first` to `last` of a profile; `one` and `two`: where they begin and end to be cut."""
     low = between(lean, one if one.z < two.z else two, first, last)
     high = between(lean, two if one.z < two.z else one, first, last)
@@ -205,7 +205,7 @@ def add_part(first, last, profile, one, two, lean, s):  # type: ignore[no-untype
 
 
 @formula
-def add_straight(first, last, r, slope, lean, s):  # type: ignore[no-untyped-def]
+def add_straight(first, last, r, slope, lean, s):
     """Discs whose radius is r + slope z."""
     # s (r + slope z) = ± (h + c z)
     low, high = lean.c - lean.s * slope, lean.c + lean.s * slope
@@ -216,7 +216,7 @@ def add_straight(first, last, r, slope, lean, s):  # type: ignore[no-untyped-def
 
 
 @formula
-def add_cap(first, last, r, centre, lean, s):  # type: ignore[no-untyped-def]
+def add_cap(first, last, r, centre, lean, s):
     """Discs of a ball of radius r about z = `centre`."""
     d = lean.h + lean.c * centre
     profile = Profile(r, 0.0, centre, True)
@@ -230,7 +230,7 @@ def add_cap(first, last, r, centre, lean, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def moments(size, first, m11, m22, n, off, one):  # type: ignore[no-untyped-def]
+def moments(size, first, m11, m22, n, off, one):
     """Of the sums about the foot of the origin; `off`: the centre along n."""
     if not size > 0.0:
         return Moments(0.0, off * n, 0.0, 0.0, 0.0)
@@ -240,7 +240,7 @@ def moments(size, first, m11, m22, n, off, one):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def of_revolution(kind, size, margin, n, h):  # type: ignore[no-untyped-def]
+def of_revolution(kind, size, margin, n, h):
     """(Volume, area, ∫ d dV, e₁, e₂) of a cylinder, a cone or a capsule."""
     level = sqrt(n.x * n.x + n.y * n.y)
     s = max(level, LEVEL)
@@ -261,20 +261,20 @@ def of_revolution(kind, size, margin, n, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def by_axes(D, a):  # type: ignore[no-untyped-def]
+def by_axes(D, a):
     """D a, D diagonal."""
     return Vec3(D.x * a.x, D.y * a.y, D.z * a.z)
 
 
 @formula
-def stretched(a, b, D, nu, along, across):  # type: ignore[no-untyped-def]
+def stretched(a, b, D, nu, along, across):
     """aᵀ D (across (1 − ν νᵀ) + along ν νᵀ) D b."""
     x, y = by_axes(D, a), by_axes(D, b)
     return across * (x @ y) + (along - across) * (x @ nu) * (y @ nu)
 
 
 @outlined
-def of_ellipsoid(D, n, h):  # type: ignore[no-untyped-def]
+def of_ellipsoid(D, n, h):
     """The same of an ellipsoid of the semi-axes D."""
     one, two = basis(n)
     nu = by_axes(D, n)
@@ -304,13 +304,13 @@ def of_ellipsoid(D, n, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def is_round(data, j):  # type: ignore[no-untyped-def]
+def is_round(data, j):
     """Whether the data of ``overlap`` from j on are those of a round solid."""
     return data[j + FACES_A] == OF_ROUND
 
 
 @formula
-def farthest(s, n):  # type: ignore[no-untyped-def]
+def farthest(s, n):
     """The point of a solid that is farthest along n."""
     if s.kind == CYLINDER:
         return cylinder.support(s, 0, n)
@@ -320,7 +320,7 @@ def farthest(s, n):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def sunk(kind, size, margin, n, h):  # type: ignore[no-untyped-def]
+def sunk(kind, size, margin, n, h):
     """What of a solid of ROUND lies under n · x + h = 0."""
     lowest = farthest(Solid(kind, size, margin, 0.0, 0, 0, 0, 0), -n)
     depth = -h - n @ lowest

@@ -48,6 +48,7 @@ from nexdyn.forces.contact import (
     state,
 )
 from nexdyn.forces.foundations import RESISTS, BetweenSolids
+from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.mesh_overlap import Room, is_mesh
 from nexdyn.forces.mesh_press import meshes_apart, press_meshes, stored_in_meshes
 from nexdyn.forces.overlap import (
@@ -63,6 +64,7 @@ from nexdyn.forces.overlap import (
     room_for,
     stored,
 )
+from nexdyn.forces.page import NO_LANES, Between, alone, no_number, nowhere
 from nexdyn.forces.pressed import DISC, add_side, deeper_by, nothing_pressed, pressing, relative, share
 from nexdyn.forces.round_press import press_ball, press_round, sunk_here
 from nexdyn.forces.sticking import Slip
@@ -166,7 +168,7 @@ class Held(NamedTuple):
 
 
 @outlined
-def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):  # type: ignore[no-untyped-def]
+def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):
     """The sums, and o."""
     if ball.is_ball(data, k + OVERLAP):
         return press_ball(data, k, X_A, V_A, X_B, V_B, rubs)
@@ -195,7 +197,7 @@ def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):  # type: ignore[no-untype
 
 
 @formula
-def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+def holding(data, k, s, o, X_A, V_A, X_B, V_B):
     """What friction that sticks holds, of the sums s, which are not nothing."""
     f_n = sqrt(s.normal @ s.normal)
     n, centre = (1.0 / f_n if f_n > 0.0 else 0.0) * s.normal, (1.0 / s.pressure) * s.first
@@ -214,32 +216,32 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def slip_state(array, j):  # type: ignore[no-untyped-def]
+def slip_state(array, j):
     """The four numbers from j on."""
     return Slip(state(array, j), array[j + 3])
 
 
 @formula
-def put_slip(array, j, y):  # type: ignore[no-untyped-def]
+def put_slip(array, j, y):
     """array[j:j + 4] = y."""
     put_state(array, j, y.along)
     array[j + 3] = y.about
 
 
 @formula
-def in_b(X_B, y):  # type: ignore[no-untyped-def]
+def in_b(X_B, y):
     """What lies along the surfaces in the axes of B."""
     return Slip(T(X_B.R) @ y.along, y.about)
 
 
 @formula
-def held_force(h, f, X_B):  # type: ignore[no-untyped-def]
+def held_force(h, f, X_B):
     """Force and moment on A at the centre of pressure of f (axes of B), world axes."""
     return Force((h.r * f.about) * h.n, across(h.rub, X_B.R @ f.along))
 
 
 @formula
-def held_moment(h, f, X_B):  # type: ignore[no-untyped-def]
+def held_moment(h, f, X_B):
     """Moment on A of what resists rolling and turning by f (axes of B), world axes."""
     return h.arms[0] * (X_B.R @ f.along) + (h.arms[1] * f.about) * h.n
 
@@ -260,14 +262,14 @@ ONE = 4
 
 
 @formula
-def wrenches(s, o, X_A, X_B):  # type: ignore[no-untyped-def]
+def wrenches(s, o, X_A, X_B):
     """Forces on A and B, each at its origin, of the sums about o."""
     F = s.all
     return Force(F.n + cross(o - X_A.p, F.f), F.f), Force(-(F.n + cross(o - X_B.p, F.f)), -F.f)
 
 
 @outlined
-def wrench_here(tables, e, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+def wrench_here(tables, e, k, X_A, V_A, X_B, V_B):
     """Forces on A and on B, each at its origin, in the world; where friction sticks also the rates of its states, as in ``contact``."""
     data, sticks = tables.data, tables.index[e, STATES] > 0
     s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, not sticks and data[k + 3] > 0.0)
@@ -287,13 +289,13 @@ def wrench_here(tables, e, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-de
 
 
 @formula
-def resists(tables, e):  # type: ignore[no-untyped-def]
+def resists(tables, e):
     """Whether force e resists rolling."""
     return tables.index[e, STATES] > ONE
 
 
 @formula
-def pulled(tables, j, grip, v, h, X_B):  # type: ignore[no-untyped-def]
+def pulled(tables, j, grip, v, h, X_B):
     """f (axes of B) of the states from j on, which the velocity v (world) stretches; fills their rates and bounds."""
     f, y, inner, rate = sticking.drag(grip, sticking.laid(slip_state(tables.z, j), T(X_B.R) @ h.n), in_b(X_B, v))
     most = sticking.bound(grip)
@@ -305,7 +307,7 @@ def pulled(tables, j, grip, v, h, X_B):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, begun):  # type: ignore[no-untyped-def]
+def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, begun):
     """y at the end of a step into z (``sticking``); returns √σ."""
     data, j, root = tables.data, tables.index[e, STATE], 0.0
     for m in range(j, j + tables.index[e, STATES]):
@@ -322,7 +324,7 @@ def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, begun):  # type: ignore[no-un
 
 
 @outlined
-def energy_here(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
+def energy_here(tables, e, k, X_A, X_B):
     """U."""
     data, zero = tables.data, Vec3(0.0, 0.0, 0.0)
     if ball.is_ball(data, k + OVERLAP):
@@ -394,7 +396,7 @@ def _(room: Any, tables: Any, e: Any, k: Any, X_A: Any, X_B: Any) -> Any:
 
 
 @kernel
-def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-untyped-def]
+def observe_surface(data, motion_a, motion_b, z, room, out):
     """Fill out (N, 1, 21) as ``contact.observe_contacts`` does; z (N, 8), (N, 4) or (N, 0)."""
     X_A, V_A, X_B, V_B = (
         PoseRows(motion_a, 0),
@@ -441,3 +443,18 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
         put_state(row, 12, h.v_t)
         row[16], row[17] = s.area, s.peak
         put_state(row, 18, moment)
+
+
+@formula
+def area_wrenches(tables, e, k, X_WA, V_A, X_WB, V_B):
+    """Forces on A and on B."""
+    return surface_wrench(tables.room, tables, e, k, (X_WA, V_A, X_WB, V_B))
+
+
+@formula
+def area_energy(tables, e, k, X_WA, X_WB):
+    """U."""
+    return surface_energy(tables.room, tables, e, k, X_WA, X_WB)
+
+
+PAGE = Between(SURFACE, "contact over areas", alone(area_wrenches, nowhere), alone(area_energy, no_number), NO_LANES)

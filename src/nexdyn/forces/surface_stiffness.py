@@ -34,7 +34,7 @@ NOTHING = 1e-300
 
 
 @formula
-def add_product(K, c, w, v, y, z):  # type: ignore[no-untyped-def]
+def add_product(K, c, w, v, y, z):
     """K ← K + c g hᵀ, g = (w, v), h = (y, z)."""
     g, h = (w.x, w.y, w.z, v.x, v.y, v.z), (y.x, y.y, y.z, z.x, z.y, z.z)
     for i in range(6):
@@ -43,7 +43,7 @@ def add_product(K, c, w, v, y, z):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, u, to_b, rubs, kept):  # type: ignore[no-untyped-def]
+def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, u, to_b, rubs, kept):
     """The part `part_of` of a polygon; `rubs`: with friction that is regularised."""
     if side.corners < 3:
         return
@@ -77,7 +77,7 @@ def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, u, to_b, rubs, kep
 
 
 @outlined
-def add_faces(data, k, K, room, gh, bh2, motion, rubs, kept):  # type: ignore[no-untyped-def]
+def add_faces(data, k, K, room, gh, bh2, motion, rubs, kept):
     """The part of the pressure of bodies with faces."""
     X_A, V_A, X_B, V_B = motion
     j = k + OVERLAP
@@ -95,7 +95,7 @@ def add_faces(data, k, K, room, gh, bh2, motion, rubs, kept):  # type: ignore[no
 
 
 @outlined
-def add_triangles(meshes, rows, depth, data, k, K, weights, motion, rubs, kept):  # type: ignore[no-untyped-def]
+def add_triangles(meshes, rows, depth, data, k, K, weights, motion, rubs, kept):
     """The part of the pressure of solids of triangles, which are so deep in each other."""
     gh, bh2 = weights
     X_A, V_A, X_B, V_B = motion
@@ -129,7 +129,7 @@ def _(meshes: Any, place: Any, numbers: Any, K: Any, weights: Any, motion: Any, 
 
 
 @formula
-def add_friction(K, held, F, stiff, slides, r):  # type: ignore[no-untyped-def]
+def add_friction(K, held, F, stiff, slides, r):
     """Friction over the whole area, S of it `stiff` in all directions, less its part `slides` along the unit vector F; r: from B to the
     centre of pressure."""
     o, n = Vec3(0.0, 0.0, 0.0), held.n
@@ -143,7 +143,7 @@ def add_friction(K, held, F, stiff, slides, r):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_resistance(K, held, F, stiff, slides):  # type: ignore[no-untyped-def]
+def add_resistance(K, held, F, stiff, slides):
     """The same of what resists rolling and turning."""
     o, n, (rolls, turns) = Vec3(0.0, 0.0, 0.0), held.n, held.arms
     one, two = basis(n)
@@ -155,7 +155,7 @@ def add_resistance(K, held, F, stiff, slides):  # type: ignore[no-untyped-def]
 
 
 @formula
-def sticking_slope(g, y, v, time, kept):  # type: ignore[no-untyped-def]
+def sticking_slope(g, y, v, time, kept):
     """s̄, what of it goes where it slides, and F̂, from y at the start (world axes), by v."""
     part = yielding(g, y, v, time)
     stiff = part * g.root * g.root * time + g.damping
@@ -164,7 +164,7 @@ def sticking_slope(g, y, v, time, kept):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_moments(K, c, of, X_A, X_B, one, two, n):  # type: ignore[no-untyped-def]
+def add_moments(K, c, of, X_A, X_B, one, two, n):
     """K += c ∫ g gᵀ over a volume or an area `of` A, g = (r × n, n), r from B."""
     r = plus_turned(X_A.p, X_A.R, of.centre) - X_B.p
     o, a, b = Vec3(0.0, 0.0, 0.0), cross(one, n), cross(two, n)
@@ -176,7 +176,7 @@ def add_moments(K, c, of, X_A, X_B, one, two, n):  # type: ignore[no-untyped-def
 
 
 @outlined
-def add_round(data, k, K, gh, bh2, X_A, X_B, s):  # type: ignore[no-untyped-def]
+def add_round(data, k, K, gh, bh2, X_A, X_B, s):
     """The part of the pressure of a round solid on a half-space, of the sums s."""
     w, n = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
     one, two, grip = X_A.R @ w.one, X_A.R @ w.two, s.pressure / (data[k] * w.volume.size)
@@ -186,7 +186,7 @@ def add_round(data, k, K, gh, bh2, X_A, X_B, s):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):  # type: ignore[no-untyped-def]
+def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
     """K += that of force e, whose data begin at k; weights (γ h, β h²), the poses and velocities of A and B in turn, what sticks as it has
     `begun`, and what is `kept` of friction: SECANT or TANGENT."""
     gh, bh2 = weights

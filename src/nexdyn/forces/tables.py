@@ -176,12 +176,12 @@ def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndar
 
 
 @formula
-def frames_a(tables):  # type: ignore[no-untyped-def]
+def frames_a(tables):
     """X_LA[e]."""
     return PoseRows(tables.frames, 0)
 
 
 @formula
-def frames_b(tables):  # type: ignore[no-untyped-def]
+def frames_b(tables):
     """X_LB[e]."""
     return PoseRows(tables.frames, 12)

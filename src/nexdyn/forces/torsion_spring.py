@@ -23,6 +23,7 @@ from numba import types
 
 from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import TORSION_SPRING
+from nexdyn.forces.page import ALL_LANES, Between
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.element import Element
 from nexdyn.spatial.algebra import Force, T, Vec3
@@ -144,7 +145,7 @@ def _path(neighbours: Mapping[str, list[tuple[str, str, float]]], a: str, b: str
 
 
 @formula
-def refer(data, k, q):  # type: ignore[no-untyped-def]
+def refer(data, k, q):
     """The angle near which the spring's is, from the coordinates of the joints on its path."""
     at = int(common(data, k + PATH))
     if at >= 0:
@@ -154,30 +155,30 @@ def refer(data, k, q):  # type: ignore[no-untyped-def]
         keep_reference(data, k + REFERENCE, angle)
 
 
-def keep_reference(data, k, angle):  # type: ignore[no-untyped-def]
+def keep_reference(data, k, angle):
     """data[k] = angle; an array of floats, which all lanes share, takes that of the first."""
     data[k] = lane(angle, 0) if isinstance(data, np.ndarray) else angle
 
 
 @overloaded(keep_reference)
-def _keep_reference(data, k, angle):  # type: ignore[no-untyped-def]
-    def shared(data, k, angle):  # type: ignore[no-untyped-def]
+def _keep_reference(data, k, angle):
+    def shared(data, k, angle):
         data[k] = lane(angle, 0)
 
-    def own(data, k, angle):  # type: ignore[no-untyped-def]
+    def own(data, k, angle):
         data[k] = angle
 
     return shared if isinstance(data, types.Array) else own
 
 
 @formula
-def rate(X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def rate(X_WA, V_A, X_WB, V_B):
     """θ̇ = g · ω."""
     return direction(X_WA, X_WB) @ (V_B.w - V_A.w)
 
 
 @formula
-def direction(X_WA, X_WB):  # type: ignore[no-untyped-def]
+def direction(X_WA, X_WB):
     """g, in the world."""
     R = X_WB.R
     x = T(X_WA.R) @ Vec3(R.xx, R.yx, R.zx)
@@ -189,7 +190,7 @@ def direction(X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def angle_near(X_WA, X_WB, reference):  # type: ignore[no-untyped-def]
+def angle_near(X_WA, X_WB, reference):
     """θ, of those that the frames allow the one near a reference."""
     R = X_WB.R
     x = T(X_WA.R) @ Vec3(R.xx, R.yx, R.zx)
@@ -197,13 +198,13 @@ def angle_near(X_WA, X_WB, reference):  # type: ignore[no-untyped-def]
 
 
 @formula
-def deflection(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def deflection(data, k, X_WA, X_WB):
     """δ."""
     return angle_near(X_WA, X_WB, data[k + REFERENCE]) - data[k + REST]
 
 
 @formula
-def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world."""
     g, o = direction(X_WA, X_WB), zero(X_WA.p.x)
     # T = k δ + d δ̇ + m₀
@@ -212,7 +213,10 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+def energy(data, k, X_WA, X_WB):
     """U = ½ k δ² + m₀ δ."""
     angle = deflection(data, k, X_WA, X_WB)
     return (0.5 * data[k] * angle + data[k + TORQUE]) * angle
+
+
+PAGE = Between(TORSION_SPRING, "TorsionSpring", wrench, energy, ALL_LANES)

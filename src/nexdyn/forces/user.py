@@ -24,6 +24,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.forces.between import PairForce, check_freedom, check_points, reaction
 from nexdyn.forces.kinds import USER, USER_JOINT
+from nexdyn.forces.page import STORES_NOTHING, TREE_LANES, Between, InFreedom, alone, no_number, nowhere
 from nexdyn.forces.tables import MOST_STATES, STATE, STATES
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.callbacks import BODIES, JOINT, Callback, call, callback_of, with_states
@@ -205,13 +206,13 @@ class UserJointForce(Stated):
 
 
 @formula
-def state_at(tables, e, i):  # type: ignore[no-untyped-def]
+def state_at(tables, e, i):
     """State i of force e; 0 where it has none."""
     return tables.z[tables.index[e, STATE] + i] if i < tables.index[e, STATES] else 0.0
 
 
 @formula
-def states_of(tables, e):  # type: ignore[no-untyped-def]
+def states_of(tables, e):
     """The states of force e, as many as a call has room for."""
     return (
         state_at(tables, e, 0), state_at(tables, e, 1), state_at(tables, e, 2), state_at(tables, e, 3), state_at(tables, e, 4),
@@ -221,7 +222,7 @@ def states_of(tables, e):  # type: ignore[no-untyped-def]
 
 
 @formula
-def put_rates(tables, e, status, out, first):  # type: ignore[no-untyped-def]
+def put_rates(tables, e, status, out, first):
     """Rates of force e from out[first:]; 0, or NaN where one of them is not finite or the function fails."""
     wrong = 0.0 if status == 0 else math.nan
     for i in range(tables.index[e, STATES]):
@@ -231,7 +232,7 @@ def put_rates(tables, e, status, out, first):  # type: ignore[no-untyped-def]
 
 
 @formula
-def stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B of a force with states, and the rates of these."""
     nan = math.nan
     A, B = (X_WA.p, X_WA.R, V_A.w, V_A.v), (X_WB.p, X_WB.R, V_B.w, V_B.v)
@@ -245,7 +246,7 @@ def stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-unt
 
 
 @formula
-def stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
+def stated_effort(tables, e, t, k, q, v):
     """τ of a force with states in a joint, and the rates of these."""
     nan = math.nan
     status, out = call(
@@ -256,7 +257,7 @@ def stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def one_wrench(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def one_wrench(t, address, X_WA, V_A, X_WB, V_B):
     """The force on A at its origin, in the world; NaN where the function fails."""
     nan = math.nan
     A, B = (X_WA.p, X_WA.R, V_A.w, V_A.v), (X_WB.p, X_WB.R, V_B.w, V_B.v)
@@ -267,7 +268,7 @@ def one_wrench(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def
     return Force(n, f)
 
 
-def force_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def force_on_a(t, address, X_WA, V_A, X_WB, V_B):
     """The force on A; of lanes one after another."""
     if isinstance(X_WA.p.x, np.ndarray):
         return forces_on_a(t, address, X_WA, V_A, X_WB, V_B)
@@ -275,19 +276,19 @@ def force_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def
 
 
 @overloaded(force_on_a)
-def _force_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def _force_on_a(t, address, X_WA, V_A, X_WB, V_B):
     if X_WA.types[1].dtype is pack:
         return lambda t, address, X_WA, V_A, X_WB, V_B: forces_on_a(t, address, X_WA, V_A, X_WB, V_B)
     return lambda t, address, X_WA, V_A, X_WB, V_B: one_wrench(t, address, X_WA, V_A, X_WB, V_B)
 
 
 @formula
-def vector_of_lane(a, s):  # type: ignore[no-untyped-def]
+def vector_of_lane(a, s):
     return Vec3(lane(a.x, s), lane(a.y, s), lane(a.z, s))
 
 
 @formula
-def pose_of_lane(X, s):  # type: ignore[no-untyped-def]
+def pose_of_lane(X, s):
     R = X.R
     return Pose(
         Mat3(
@@ -299,17 +300,17 @@ def pose_of_lane(X, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def motion_of_lane(V, s):  # type: ignore[no-untyped-def]
+def motion_of_lane(V, s):
     return Motion(vector_of_lane(V.w, s), vector_of_lane(V.v, s))
 
 
 @formula
-def vector_with_lane(a, s, b):  # type: ignore[no-untyped-def]
+def vector_with_lane(a, s, b):
     return Vec3(with_lane(a.x, s, b.x), with_lane(a.y, s, b.y), with_lane(a.z, s, b.z))
 
 
 @formula
-def forces_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def forces_on_a(t, address, X_WA, V_A, X_WB, V_B):
     """The forces on A of all lanes."""
     o = zero(X_WA.p.x)
     F = Force(Vec3(o, o, o), Vec3(o, o, o))
@@ -322,21 +323,21 @@ def forces_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-de
 
 
 @formula
-def wrench(t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+def wrench(t, data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world; NaN where the function fails."""
     F_A = force_on_a(t, common(data, k), X_WA, V_A, X_WB, V_B)
     return F_A, reaction(F_A, X_WB.p - X_WA.p)
 
 
 @formula
-def one_effort(t, address, q, v):  # type: ignore[no-untyped-def]
+def one_effort(t, address, q, v):
     """τ = f(t, q, v); NaN where the function fails."""
     status, out = call(address, t, (q, v), (math.nan,))
     return out[0] if status == 0 else math.nan
 
 
 @formula
-def efforts_of_lanes(t, address, q, v):  # type: ignore[no-untyped-def]
+def efforts_of_lanes(t, address, q, v):
     """τ of all lanes, one after another."""
     tau = zero(q)
     for s in range(LANES):
@@ -344,14 +345,37 @@ def efforts_of_lanes(t, address, q, v):  # type: ignore[no-untyped-def]
     return tau
 
 
-def joint_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
+def joint_effort(t, data, k, q, v):
     """τ = f(t, q, v); NaN where the function fails."""
     efforts = efforts_of_lanes if isinstance(q, np.ndarray) else one_effort
     return efforts(t, common(data, k), q, v)
 
 
 @overloaded(joint_effort)
-def _joint_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
+def _joint_effort(t, data, k, q, v):
     if q is pack:
         return lambda t, data, k, q, v: efforts_of_lanes(t, common(data, k), q, v)
     return lambda t, data, k, q, v: one_effort(t, common(data, k), q, v)
+
+
+stated_wrench_alone, stated_effort_alone = alone(stated_wrench, nowhere), alone(stated_effort, no_number)
+
+
+@formula
+def wrenches(tables, e, t, data, k, X_WA, V_A, X_WB, V_B, x):
+    """Forces on A and on B, of a force with or without states."""
+    if tables.index[e, STATES] > 0:
+        return stated_wrench_alone(tables, e, t, k, X_WA, V_A, X_WB, V_B, x)
+    return wrench(t, data, k, X_WA, V_A, X_WB, V_B)
+
+
+@formula
+def effort(tables, e, t, data, k, q, v, x):
+    """τ, of a force with or without states."""
+    if tables.index[e, STATES] > 0:
+        return stated_effort_alone(tables, e, t, k, q, v, x)
+    return joint_effort(t, data, k, q, v)
+
+
+PAGE = Between(USER, "UserForce", wrenches, STORES_NOTHING, TREE_LANES)
+JOINT_PAGE = InFreedom(USER_JOINT, "UserJointForce", effort, STORES_NOTHING, TREE_LANES)

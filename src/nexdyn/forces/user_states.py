@@ -63,14 +63,14 @@ def _(tables: Any, e: Any, t: Any, where: Between) -> Any:
 
 
 @formula
-def of_user(tables, e):  # type: ignore[no-untyped-def]
+def of_user(tables, e):
     """How many states force e has, if it is a user's."""
     kind = tables.index[e, KIND]
     return tables.index[e, STATES] if kind == USER or kind == USER_JOINT else 0
 
 
 @formula
-def eliminate(W, n):  # type: ignore[no-untyped-def]
+def eliminate(W, n):
     """Δz ← −W⁻¹ r; whether there is one. W is used up."""
     for i in range(n):
         W[i, CHANGE] = -W[i, RESIDUAL]
@@ -100,7 +100,7 @@ def eliminate(W, n):  # type: ignore[no-untyped-def]
 
 @kernel
 @outlined
-def solve_states(tables, e, t, where, a, g):  # type: ignore[no-untyped-def]
+def solve_states(tables, e, t, where, a, g):
     """z of force e with a z − c − g ż(z) = 0, c in `newton`; whether it was found: NaN where not."""
     W, z, rate, s, n = tables.newton, tables.z, tables.rate, tables.index[e, STATE], tables.index[e, STATES]
     sizes = tables.index[e, FIRST] + 1

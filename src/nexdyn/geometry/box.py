@@ -16,20 +16,20 @@ from nexdyn.spatial.lanes import sqrt
 
 
 @formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):
     """The corner with the signs of n."""
     h = s.size
     return Vec3(h.x if n.x >= 0.0 else -h.x, h.y if n.y >= 0.0 else -h.y, h.z if n.z >= 0.0 else -h.z)
 
 
 @formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):
     """max(|x_i| − h_i, 0)."""
     return max(abs(x.x) - s.size.x, abs(x.y) - s.size.y, abs(x.z) - s.size.z, 0.0)
 
 
 @formula
-def nearest(s, tables, x):  # type: ignore[no-untyped-def]
+def nearest(s, tables, x):
     """Outside |x − clamp(x)|; inside, −the least distance to a face, of equal ones the first."""
     h = s.size
     r = Vec3(

@@ -41,7 +41,7 @@ class Slab(NamedTuple):
 
 
 @formula
-def column(R, j):  # type: ignore[no-untyped-def]
+def column(R, j):
     """r_j."""
     if j == 0:
         return Vec3(R.xx, R.yx, R.zx)
@@ -51,19 +51,19 @@ def column(R, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def axis(i):  # type: ignore[no-untyped-def]
+def axis(i):
     """e_i."""
     return Vec3(1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
 
 
 @formula
-def component(a, i):  # type: ignore[no-untyped-def]
+def component(a, i):
     """a_i."""
     return a.x if i == 0 else a.y if i == 1 else a.z
 
 
 @formula
-def wider(best, width, n, s, i, j):  # type: ignore[no-untyped-def]
+def wider(best, width, n, s, i, j):
     """The wider of two slabs; n is turned to have n·p = s positive."""
     if width > best.width:
         return Slab(width, n if s >= 0.0 else -n, i, j)
@@ -71,13 +71,13 @@ def wider(best, width, n, s, i, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def reach(h, n):  # type: ignore[no-untyped-def]
+def reach(h, n):
     """Σ h_i |n_i|: the support function of a box along n in its axes."""
     return h.x * abs(n.x) + h.y * abs(n.y) + h.z * abs(n.z)
 
 
 @formula
-def widest(a, b, X, L):  # type: ignore[no-untyped-def]
+def widest(a, b, X, L):
     """The widest slab of all candidates, of a face where edges are no better; of faces alone where one parts the boxes."""
     R, p = X.R, X.p
     best = Slab(-1e300, Vec3(1.0, 0.0, 0.0), -1, -1)
@@ -105,7 +105,7 @@ def widest(a, b, X, L):  # type: ignore[no-untyped-def]
 
 
 @formula
-def on_edges(a, b, X, slab):  # type: ignore[no-untyped-def]
+def on_edges(a, b, X, slab):
     """The nearest points of the edges i of A and j of B that are farthest along n and −n."""
     n, e, r = slab.n, axis(slab.i), column(X.R, slab.j)
     m = T(X.R) @ n
@@ -123,20 +123,20 @@ def on_edges(a, b, X, slab):  # type: ignore[no-untyped-def]
 
 
 @formula
-def box_corner(h, n):  # type: ignore[no-untyped-def]
+def box_corner(h, n):
     """The corner with the signs of n."""
     return Vec3(h.x if n.x >= 0.0 else -h.x, h.y if n.y >= 0.0 else -h.y, h.z if n.z >= 0.0 else -h.z)
 
 
 @formula
-def into(s, tables, x):  # type: ignore[no-untyped-def]
+def into(s, tables, x):
     """The point of the box nearest to x, where x is outside."""
     d, n = box.nearest(s, tables, x)
     return x - max(d, 0.0) * n
 
 
 @formula
-def feature_middle(h, n):  # type: ignore[no-untyped-def]
+def feature_middle(h, n):
     """(the middle of what of the box is farthest along n, how many directions it extends in: 0 a corner, 2 a face)."""
     x = h.x if n.x > ALIGNED else -h.x if n.x < -ALIGNED else 0.0
     y = h.y if n.y > ALIGNED else -h.y if n.y < -ALIGNED else 0.0
@@ -145,7 +145,7 @@ def feature_middle(h, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def on_faces(A, B, X, tables, n, d, turns, fine):  # type: ignore[no-untyped-def]
+def on_faces(A, B, X, tables, n, d, turns, fine):
     """Points a of A and b of B with b − a = d n, by turns in both, from the middle of the smaller of the two features."""
     a, extent_a = feature_middle(A.size, n)
     b, extent_b = feature_middle(B.size, T(X.R) @ (-n))
@@ -165,7 +165,7 @@ def on_faces(A, B, X, tables, n, d, turns, fine):  # type: ignore[no-untyped-def
 
 
 @outlined
-def of_boxes(A, B, X, tables, fine, L, start):  # type: ignore[no-untyped-def]
+def of_boxes(A, B, X, tables, fine, L, start):
     """The contact by the widest slab, with its error: no proof where an edge or corner is nearest and the boxes are apart.
 
     Apart, faces are tried only where the normal is along `start`, as it is in a motion."""

@@ -107,7 +107,7 @@ def room(shapes: int, pairs: int) -> Room:
 
 
 @formula
-def reach(s, tables, X, e):  # type: ignore[no-untyped-def]
+def reach(s, tables, X, e):
     """max e·x over the shape in pose X, for an axis e of the world."""
     n = T(X.R) @ e
     if s.kind == HALF_SPACE:
@@ -116,7 +116,7 @@ def reach(s, tables, X, e):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bounds(tables, shapes, poses, boxes):  # type: ignore[no-untyped-def]
+def bounds(tables, shapes, poses, boxes):
     """boxes (n, 6) = least and most x, y, z [m] of shapes (n,) of the tables in poses (n, 12)."""
     X = PoseRows(poses, 0)
     ex, ey, ez = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
@@ -128,13 +128,13 @@ def bounds(tables, shapes, poses, boxes):  # type: ignore[no-untyped-def]
 
 
 @formula
-def box_of(rows, i, c):  # type: ignore[no-untyped-def]
+def box_of(rows, i, c):
     """The box in row i from column c on."""
     return Box(Vec3(rows[i, c], rows[i, c + 1], rows[i, c + 2]), Vec3(rows[i, c + 3], rows[i, c + 4], rows[i, c + 5]))
 
 
 @formula
-def overlap(P, Q):  # type: ignore[no-untyped-def]
+def overlap(P, Q):
     """Whether boxes touch or overlap; all six are compared, for a guess that fails costs more."""
     return (
         (P.low.x <= Q.high.x) & (Q.low.x <= P.high.x)
@@ -144,7 +144,7 @@ def overlap(P, Q):  # type: ignore[no-untyped-def]
 
 
 @formula
-def allowed(filters, i, j):  # type: ignore[no-untyped-def]
+def allowed(filters, i, j):
     """Whether the filters let i and j be a pair."""
     if filters.none:
         return True
@@ -163,7 +163,7 @@ def allowed(filters, i, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bucket(strides, grid, x, y, z, size):  # type: ignore[no-untyped-def]
+def bucket(strides, grid, x, y, z, size):
     """The place of a cell in a table of `size`, a power of two; those of a block stand in a row.
 
     Blocks stand as in space, row by row and layer by layer, as far as the table reaches; what is beyond comes back into it, scattered
@@ -174,7 +174,7 @@ def bucket(strides, grid, x, y, z, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def note(room, found, i, j, candidate, touch):  # type: ignore[no-untyped-def]
+def note(room, found, i, j, candidate, touch):
     """Count a pair that is a `candidate`, and among the near ones where its boxes `touch`; written where there is room.
 
     Without a branch on either: what does not count is written over."""
@@ -186,7 +186,7 @@ def note(room, found, i, j, candidate, touch):  # type: ignore[no-untyped-def]
 
 
 @formula
-def sorted_by(column, pairs, count, n, begin, out):  # type: ignore[no-untyped-def]
+def sorted_by(column, pairs, count, n, begin, out):
     """Pairs in the order of a column, equal ones in the order they had: a counting sort."""
     begin[:] = 0
     for k in range(count):
@@ -201,7 +201,7 @@ def sorted_by(column, pairs, count, n, begin, out):  # type: ignore[no-untyped-d
 
 
 @formula
-def place(boxes, room, n):  # type: ignore[no-untyped-def]
+def place(boxes, room, n):
     """Put all fat boxes into their cells; the width of the coarsest grid's cells."""
     fat = room.fat
     largest, farthest = 0.0, 0.0
@@ -256,7 +256,7 @@ def place(boxes, room, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def in_row(room, filters, k, P, fat, own, x0, x1, y, z, g, found):  # type: ignore[no-untyped-def]
+def in_row(room, filters, k, P, fat, own, x0, x1, y, z, g, found):
     """Note the partners of the box P at place k in cells x0 to x1 at y, z of grid g; where x0 is its `own` cell, of that the later ones."""
     placed, order, size = room.placed, room.order, len(room.begin) - 2
     later, x = k if own else -1, x0
@@ -278,7 +278,7 @@ def in_row(room, filters, k, P, fat, own, x0, x1, y, z, g, found):  # type: igno
 
 
 @formula
-def in_grid(room, filters, k, g, width, found):  # type: ignore[no-untyped-def]
+def in_grid(room, filters, k, g, width, found):
     """Note all partners of the box at place k in grid g; of those in its own grid the ones in its cell and later cells."""
     fat, P = box_of(room.placed, k, 0), box_of(room.placed, k, BOX)
     half, per, own = 0.5 * width * (1.0 + 1e-9), 1.0 / width, room.placed[k, GRID] == g
@@ -294,7 +294,7 @@ def in_grid(room, filters, k, g, width, found):  # type: ignore[no-untyped-def]
 
 
 @formula
-def seek(boxes, room, filters, n):  # type: ignore[no-untyped-def]
+def seek(boxes, room, filters, n):
     """Find all candidates, whether there is room or not, and those that are near."""
     width, found = place(boxes, room, n), Found(0, 0)
     for g in range(GRIDS):
@@ -314,7 +314,7 @@ def seek(boxes, room, filters, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def within(boxes, fat, n):  # type: ignore[no-untyped-def]
+def within(boxes, fat, n):
     """Whether no box has left its fat one; a fat box that is not known holds nothing."""
     for i in range(n):
         for c in range(3):
@@ -324,7 +324,7 @@ def within(boxes, fat, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def near(boxes, filters, margin, room, pairs):  # type: ignore[no-untyped-def]
+def near(boxes, filters, margin, room, pairs):
     """(status, count): pairs (·, 2) of boxes (n, 6) that touch or overlap, i < j, sorted.
 
     TOO_LITTLE_ROOM: `count` pairs need room, in `pairs` and in `room`. NOT_FINITE: box `count` is not a number.

@@ -17,20 +17,20 @@ from nexdyn.spatial.lanes import sqrt
 
 
 @formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):
     """The end that n points to."""
     return Vec3(0.0, 0.0, s.size.z if n.z >= 0.0 else -s.size.z)
 
 
 @formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):
     """The distance to the segment."""
     d, _ = nearest(s, tables, x)
     return d
 
 
 @formula
-def nearest(s, tables, x):  # type: ignore[no-untyped-def]
+def nearest(s, tables, x):
     """Distance to the segment, and the unit vector from its nearest point; e_x on the segment itself."""
     r = Vec3(x.x, x.y, x.z - min(max(x.z, -s.size.z), s.size.z))
     d = sqrt(r @ r)

@@ -17,7 +17,7 @@ from nexdyn.spatial.lanes import sqrt
 
 
 @formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):
     """The apex where n_z h exceeds r |n_xy| − n_z h, else the point of the rim that n points to."""
     across, h = sqrt(n.x * n.x + n.y * n.y), s.size.z
     if 2.0 * h * n.z >= s.size.x * across and n.z > 0.0:
@@ -29,7 +29,7 @@ def support(s, tables, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):
     """max over the base and the side; the side's normal is (2 h, r)/√(4 h² + r²) in (ρ, z)."""
     r, h = s.size.x, s.size.z
     side = (2.0 * h * sqrt(x.x * x.x + x.y * x.y) + r * (x.z - h)) / sqrt(4.0 * h * h + r * r)
@@ -37,7 +37,7 @@ def excess(s, tables, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def nearest(s, tables, x):  # type: ignore[no-untyped-def]
+def nearest(s, tables, x):
     """Of the triangle (±r, −h), (0, h) in the plane of (ρ, z); on the axis the side's normal lies in the xz plane."""
     r, h = s.size.x, s.size.z
     rho = sqrt(x.x * x.x + x.y * x.y)

@@ -28,26 +28,26 @@ class Contact(NamedTuple):
 
 
 @formula
-def norm(a):  # type: ignore[no-untyped-def]
+def norm(a):
     """|a|."""
     return sqrt(a @ a)
 
 
 @formula
-def support_pair(A, B, X, tables, n):  # type: ignore[no-untyped-def]
+def support_pair(A, B, X, tables, n):
     """The points of A farthest along n and of B farthest along −n, in A's frame; X is the pose of B in A."""
     return support(A, tables, n), plus_turned(X.p, X.R, support(B, tables, T(X.R) @ (-n)))
 
 
 @outlined
-def width(A, B, X, tables, n):  # type: ignore[no-untyped-def]
+def width(A, B, X, tables, n):
     """σ(n) = −h_A(n) − h_B(−n)."""
     x, y = support_pair(A, B, X, tables, n)
     return n @ (y - x)
 
 
 @outlined
-def proven(A, B, X, tables, a, b, n):  # type: ignore[no-untyped-def]
+def proven(A, B, X, tables, a, b, n):
     """The contact of points a, b with unit normal n, and its error."""
     d = n @ (b - a)
     x, y = support_pair(A, B, X, tables, n)

@@ -17,7 +17,7 @@ from nexdyn.spatial.lanes import sqrt
 
 
 @formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):
     """The point of a rim that n points to; the centre of an end where n is the axis."""
     across, z = sqrt(n.x * n.x + n.y * n.y), s.size.z if n.z >= 0.0 else -s.size.z
     if across > 0.0:
@@ -27,13 +27,13 @@ def support(s, tables, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):
     """max(ρ − r, |z| − h, 0), ρ the distance from the axis."""
     return max(sqrt(x.x * x.x + x.y * x.y) - s.size.x, abs(x.z) - s.size.z, 0.0)
 
 
 @formula
-def nearest(s, tables, x):  # type: ignore[no-untyped-def]
+def nearest(s, tables, x):
     """As a box in the plane of (ρ, z); on the axis the side's normal is e_x."""
     rho = sqrt(x.x * x.x + x.y * x.y)
     e = Vec3(x.x / rho, x.y / rho, 0.0) if rho > 0.0 else Vec3(1.0, 0.0, 0.0)

@@ -20,7 +20,7 @@ ITERATIONS = 60
 
 
 @formula
-def farthest(s, n):  # type: ignore[no-untyped-def]
+def farthest(s, n):
     """D² n/|D n|."""
     a = s.size
     m = Vec3(a.x * n.x, a.y * n.y, a.z * n.z)
@@ -29,13 +29,13 @@ def farthest(s, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):
     """The point with normal n."""
     return farthest(s, n)
 
 
 @formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):
     """(|D⁻¹ x| − 1) times the least half axis."""
     a = s.size
     u = Vec3(x.x / a.x, x.y / a.y, x.z / a.z)
@@ -43,13 +43,13 @@ def excess(s, tables, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def ratio(x, y):  # type: ignore[no-untyped-def]
+def ratio(x, y):
     """x/y; 0 where both are."""
     return x / y if x != 0.0 else 0.0
 
 
 @formula
-def nearest(s, tables, x):  # type: ignore[no-untyped-def]
+def nearest(s, tables, x):
     """The foot p_i = a_i² x_i/(a_i² + t), where t is the largest root of S(t) = Σ (a_i x_i/(a_i² + t))² = 1; d = t |u|, u_i = p_i/a_i².
 
     s = t + a² of the least half axis, and a_i² less that, leave nothing that cancels. 1/√S grows and is concave, so that Newton's method

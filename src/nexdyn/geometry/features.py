@@ -42,7 +42,7 @@ class Frame(NamedTuple):
 
 
 @formula
-def spanned(points, column, i, j, k, x, thin):  # type: ignore[no-untyped-def]
+def spanned(points, column, i, j, k, x, thin):
     """The flat feature through x that rows i, j, k of `points` span; −1 is no row."""
     P = Vec3Rows(points, column)
     none = Vec3(0.0, 0.0, 0.0)
@@ -63,13 +63,13 @@ def spanned(points, column, i, j, k, x, thin):  # type: ignore[no-untyped-def]
 
 
 @formula
-def flat(x, t1, t2):  # type: ignore[no-untyped-def]
+def flat(x, t1, t2):
     """A flat feature."""
     return Feature(FLAT, x, t1, t2)
 
 
 @formula
-def round_feature(s, P, x, n, which):  # type: ignore[no-untyped-def]
+def round_feature(s, P, x, n, which):
     """Candidate `which` of the features of a round shape near x with outward normal n; x, n in the frame of P.
 
     Its point is the one whose normal is n, as far as the feature has one."""
@@ -99,7 +99,7 @@ def round_feature(s, P, x, n, which):  # type: ignore[no-untyped-def]
 
 
 @formula
-def settled(s, P, feature):  # type: ignore[no-untyped-def]
+def settled(s, P, feature):
     """The feature with its point brought onto the surface."""
     if feature.code == FLAT or feature.code == NONE:
         return feature
@@ -120,7 +120,7 @@ def settled(s, P, feature):  # type: ignore[no-untyped-def]
 
 
 @formula
-def frame_of(s, P, feature, n):  # type: ignore[no-untyped-def]
+def frame_of(s, P, feature, n):
     """Tangents and curvatures at the feature's point for normal n."""
     if feature.code == FLAT or feature.code == NONE:
         return Frame(feature.t1, feature.t2, 0.0, 0.0)

@@ -77,7 +77,7 @@ class Field:
 
 
 @formula
-def weights(s):  # type: ignore[no-untyped-def]
+def weights(s):
     """The four cubic B-splines at a fraction s of a cell."""
     r = 1.0 - s
     return (
@@ -89,26 +89,26 @@ def weights(s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def slopes(s):  # type: ignore[no-untyped-def]
+def slopes(s):
     """Their derivatives."""
     r = 1.0 - s
     return -0.5 * r * r, -2.0 * s + 1.5 * s * s, 2.0 * r - 1.5 * r * r, 0.5 * s * s
 
 
 @formula
-def sum_of(w, c, i, j, k):  # type: ignore[no-untyped-def]
+def sum_of(w, c, i, j, k):
     """Σ w_a c[i, j, k + a]."""
     return w[0] * c[i, j, k] + w[1] * c[i, j, k + 1] + w[2] * c[i, j, k + 2] + w[3] * c[i, j, k + 3]
 
 
 @formula
-def cell_of(u, nodes):  # type: ignore[no-untyped-def]
+def cell_of(u, nodes):
     """The cell that u lies in, so that the nodes before and behind it are there too."""
     return min(max(int(u), 1), nodes - 3)
 
 
 @formula
-def spline(c, i, j, k, u, v, w):  # type: ignore[no-untyped-def]
+def spline(c, i, j, k, u, v, w):
     """(Σ, its derivatives by u, v, w) of the cell i, j, k."""
     a, da = weights(u - i), slopes(u - i)
     b, db = weights(v - j), slopes(v - j)
@@ -129,7 +129,7 @@ def spline(c, i, j, k, u, v, w):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def share(hints, i, j, k, u, v, w):  # type: ignore[no-untyped-def]
+def share(hints, i, j, k, u, v, w):
     """(m, its derivatives by u, v, w) in the cell i, j, k."""
     a, da = weights(u - i), slopes(u - i)
     b, db = weights(v - j), slopes(v - j)
@@ -147,7 +147,7 @@ def share(hints, i, j, k, u, v, w):  # type: ignore[no-untyped-def]
 
 
 @formula
-def field_value(field, work, x):  # type: ignore[no-untyped-def]
+def field_value(field, work, x):
     """(φ, ∇φ) at x; outside the grid the distance to it, a lower bound, and its gradient. work: of `mesh_work`."""
     c, h = field.coefficients, field.grid[3]
     n0, n1, n2 = c.shape
@@ -173,7 +173,7 @@ def field_value(field, work, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def field_values(field, work, points, answers):  # type: ignore[no-untyped-def]
+def field_values(field, work, points, answers):
     """Answers (n, 4) = φ and its gradient at points (n, 3)."""
     x, g = Vec3Rows(points, 0), Vec3Rows(answers, 1)
     for k in range(len(points)):
@@ -181,7 +181,7 @@ def field_values(field, work, points, answers):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sample(mesh, grid, work, values):  # type: ignore[no-untyped-def]
+def sample(mesh, grid, work, values):
     """The signed distances (nx, ny, nz) of all nodes, each search from where that of its neighbour ended."""
     n0, n1, n2 = values.shape
     guess = -1
@@ -196,7 +196,7 @@ def sample(mesh, grid, work, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sample_band(mesh, grid, coarse, coarse_grid, work, values, hints):  # type: ignore[no-untyped-def]
+def sample_band(mesh, grid, coarse, coarse_grid, work, values, hints):
     """The signed distances of nodes within BAND, those of the coarse spline elsewhere; hints: nearest triangles, or −1."""
     n0, n1, n2 = values.shape
     m0, m1, m2 = coarse.shape
@@ -217,7 +217,7 @@ def sample_band(mesh, grid, coarse, coarse_grid, work, values, hints):  # type: 
 
 
 @kernel
-def mark(points, grid, hints):  # type: ignore[no-untyped-def]
+def mark(points, grid, hints):
     """Mark the nodes within AROUND of points (n, 3), and the cells that these have a part in."""
     n0, n1, n2 = hints.shape
     h = grid[3]

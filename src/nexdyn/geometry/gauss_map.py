@@ -49,13 +49,13 @@ class Place(NamedTuple):
 
 
 @formula
-def is_face(feature):  # type: ignore[no-untyped-def]
+def is_face(feature):
     """Whether it is flat and has two tangents."""
     return feature.code == FLAT and feature.t2 @ feature.t2 > 0.0
 
 
 @formula
-def place(s, feature, n, e1, e2):  # type: ignore[no-untyped-def]
+def place(s, feature, n, e1, e2):
     """The point of the feature of s where the outward normal is n, all in the frame of s."""
     none = Vec3(0.0, 0.0, 0.0)
     if feature.code == FLAT:
@@ -93,7 +93,7 @@ class Turn(NamedTuple):
 
 
 @formula
-def turn_of(a, b, tb, n, e1, e2):  # type: ignore[no-untyped-def]
+def turn_of(a, b, tb, n, e1, e2):
     """The solution of the equations above; tb is b's straight tangent in A's frame."""
     r = b.x - a.x
     d = n @ r
@@ -130,20 +130,20 @@ def turn_of(a, b, tb, n, e1, e2):  # type: ignore[no-untyped-def]
 
 
 @formula
-def along(feature, t, u):  # type: ignore[no-untyped-def]
+def along(feature, t, u):
     """The feature with its point moved by u along its straight tangent t; of a curved one only the height is kept."""
     return Feature(feature.code, feature.x + u * t, feature.t1, feature.t2)
 
 
 @formula
-def turned_back(X, feature):  # type: ignore[no-untyped-def]
+def turned_back(X, feature):
     """A feature in A's frame as one in B's, X the pose of B in A."""
     R = T(X.R)
     return Feature(feature.code, R @ (feature.x - X.p), R @ feature.t1, R @ feature.t2)
 
 
 @formula
-def placed(B, X, feature, n, e1, e2):  # type: ignore[no-untyped-def]
+def placed(B, X, feature, n, e1, e2):
     """The point of B's feature that faces n, in A's frame; its straight tangent in B's."""
     R = T(X.R)
     b = place(B, feature, -(R @ n), R @ e1, R @ e2)
@@ -151,14 +151,14 @@ def placed(B, X, feature, n, e1, e2):  # type: ignore[no-untyped-def]
 
 
 @formula
-def normal_of(t1, t2, n):  # type: ignore[no-untyped-def]
+def normal_of(t1, t2, n):
     """The unit normal of a face with tangents t1 and t2, on the side of n."""
     m = cross(t1, t2)
     return (1.0 / norm(m) if m @ n >= 0.0 else -1.0 / norm(m)) * m
 
 
 @outlined
-def by_normals(A, B, X, feature_a, feature_b, n, L):  # type: ignore[no-untyped-def]
+def by_normals(A, B, X, feature_a, feature_b, n, L):
     """(found, a, b, n): where the equations hold, in A's frame, as are the features."""
     on_a, on_b = is_face(feature_a), is_face(feature_b)
     if on_a or on_b:

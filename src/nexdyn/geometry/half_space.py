@@ -10,19 +10,19 @@ from nexdyn.spatial.algebra import Vec3
 
 
 @formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):
     """The origin: the only n for which the support is finite is e_z."""
     return Vec3(0.0, 0.0, 0.0)
 
 
 @formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):
     """max(z, 0)."""
     return max(x.z, 0.0)
 
 
 @formula
-def nearest(s, tables, x):  # type: ignore[no-untyped-def]
+def nearest(s, tables, x):
     """z, e_z."""
     return x.z, Vec3(0.0, 0.0, 1.0)
 

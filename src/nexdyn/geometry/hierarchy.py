@@ -53,13 +53,13 @@ def build(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @formula
-def triangle(corners, k):  # type: ignore[no-untyped-def]
+def triangle(corners, k):
     """Row k of the table of corners (nt, 9)."""
     return Triangle(Vec3Rows(corners, 0)[k], Vec3Rows(corners, 3)[k], Vec3Rows(corners, 6)[k])
 
 
 @kernel
-def refit(corners, child, nodes):  # type: ignore[no-untyped-def]
+def refit(corners, child, nodes):
     """Fit the boxes to corners (nt, 9) that have moved."""
     centre, half = Vec3Rows(nodes, 0), Vec3Rows(nodes, 3)
     for k in range(len(child) - 1, -1, -1):
@@ -84,7 +84,7 @@ def refit(corners, child, nodes):  # type: ignore[no-untyped-def]
 
 
 @formula
-def positive_parts(R):  # type: ignore[no-untyped-def]
+def positive_parts(R):
     """|R|, entry by entry."""
     return Mat3(
         abs(R.xx), abs(R.xy), abs(R.xz), abs(R.yx), abs(R.yy), abs(R.yz), abs(R.zx), abs(R.zy), abs(R.zz)
@@ -92,14 +92,14 @@ def positive_parts(R):  # type: ignore[no-untyped-def]
 
 
 @formula
-def gap(r, h):  # type: ignore[no-untyped-def]
+def gap(r, h):
     """|max(|r| − h, 0)|²."""
     x, y, z = max(abs(r.x) - h.x, 0.0), max(abs(r.y) - h.y, 0.0), max(abs(r.z) - h.z, 0.0)
     return x * x + y * y + z * z
 
 
 @formula
-def between(ca, ha, cb, hb, X, S):  # type: ignore[no-untyped-def]
+def between(ca, ha, cb, hb, X, S):
     """Lower bound of the square of the distance of two boxes, X the pose of B in A and S = |R|."""
     r = X.p + X.R @ cb - ca
     f = gap(r, ha + S @ hb)

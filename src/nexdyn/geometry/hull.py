@@ -21,7 +21,7 @@ BLOCK = 1_000_000
 
 
 @formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):
     """The vertex that is farthest along n, of equal ones the first."""
     x = Vec3Rows(tables.vertices, 0)
     best = s.first
@@ -34,7 +34,7 @@ def support(s, tables, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):
     """max over the faces of n_f·x − o_f, and 0."""
     normals = Vec3Rows(tables.faces, 0)
     most = 0.0

@@ -29,14 +29,14 @@ TOGETHER = (POINT, SEGMENT, BOX, CYLINDER)
 
 
 @formula
-def unit_or_x(r, d):  # type: ignore[no-untyped-def]
+def unit_or_x(r, d):
     """r/d, e_x in the lanes where d is 0."""
     o = zero(d)
     return choose(o, d, (1.0 / if_less(o, d, d, o + 1.0)) * r, Vec3(o + 1.0, o, o))
 
 
 @formula
-def lane_nearest(s, x):  # type: ignore[no-untyped-def]
+def lane_nearest(s, x):
     """Signed distance of x to the core of a shape of TOGETHER, and the outward unit normal there, in each lane."""
     o, h = zero(x.x), s.size
     if s.kind == POINT or s.kind == SEGMENT:
@@ -64,7 +64,7 @@ def lane_nearest(s, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def lane_segments(A, B, X):  # type: ignore[no-untyped-def]
+def lane_segments(A, B, X):
     """As `narrow.segments`, in each lane."""
     h, g, p = A.size.z, B.size.z, X.p
     o = zero(p.x)
@@ -95,19 +95,19 @@ def lane_segments(A, B, X):  # type: ignore[no-untyped-def]
 
 
 @formula
-def swept(c, r, s):  # type: ignore[no-untyped-def]
+def swept(c, r, s):
     """The contact of shapes with margins r and s from that of their cores."""
     return Contact(c.d - r - s, c.n, c.a + r * c.n, c.b - s * c.n, c.error)
 
 
 @formula
-def placed_by(X, c):  # type: ignore[no-untyped-def]
+def placed_by(X, c):
     """A contact in the frame of X, in the world."""
     return Contact(c.d, X.R @ c.n, plus_turned(X.p, X.R, c.a), plus_turned(X.p, X.R, c.b), c.error)
 
 
 @formula
-def together(A, B, tables, XA, XB):  # type: ignore[no-untyped-def]
+def together(A, B, tables, XA, XB):
     """The contact of A and B, A first in the order of kinds, in the world; of pairs with a closed form for all lanes."""
     if A.kind == POINT:
         y = T(XB.R) @ (XA.p - XB.p)
@@ -126,7 +126,7 @@ def together(A, B, tables, XA, XB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def by_simplices(A, B, tables, XA, XB, guess, done):  # type: ignore[no-untyped-def]
+def by_simplices(A, B, tables, XA, XB, guess, done):
     """The contact of A and B, in the world, and the error up to which it is proven [m], in each lane that is not `done` (1)."""
     o = zero(XA.p.x)
     X = Pose(T(XA.R) @ XB.R, T(XA.R) @ (XB.p - XA.p))
@@ -139,7 +139,7 @@ def by_simplices(A, B, tables, XA, XB, guess, done):  # type: ignore[no-untyped-
 
 
 @formula
-def is_together(a, b):  # type: ignore[no-untyped-def]
+def is_together(a, b):
     """Whether all lanes of a pair of kinds a ≤ b have one closed form."""
     if a == HALF_SPACE:
         return b != HALF_SPACE
@@ -149,13 +149,13 @@ def is_together(a, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def has_corners(kind):  # type: ignore[no-untyped-def]
+def has_corners(kind):
     """Whether support points span the core, so that simplices end by themselves."""
     return kind == POINT or kind == SEGMENT or kind == BOX or kind == HULL
 
 
 @formula
-def order(shapes, i, j):  # type: ignore[no-untyped-def]
+def order(shapes, i, j):
     """−1, 1 or 0: whether shape i goes first, by kind, then sizes, shape j, or the poses of equal ones decide, as in narrow.py."""
     for c in range(COLUMNS):
         if shapes[i, c] != shapes[j, c]:
@@ -164,14 +164,14 @@ def order(shapes, i, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def before(x, y, then):  # type: ignore[no-untyped-def]
+def before(x, y, then):
     """0 where x < y, 1 where y < x, else `then`."""
     o = zero(x)
     return if_less(x, y, o, if_less(y, x, o + 1.0, then))
 
 
 @formula
-def pose_second(XA, XB):  # type: ignore[no-untyped-def]
+def pose_second(XA, XB):
     """1 in the lanes where the pose XB goes first, as `narrow.pose_first`, else 0."""
     p, q, R, Q = XA.p, XB.p, XA.R, XB.R
     later = before(
@@ -181,7 +181,7 @@ def pose_second(XA, XB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def choose_pose(x, y, then, otherwise):  # type: ignore[no-untyped-def]
+def choose_pose(x, y, then, otherwise):
     """`then` in the lanes where x < y, of poses."""
     P, Q = then.R, otherwise.R
     return Pose(
@@ -195,7 +195,7 @@ def choose_pose(x, y, then, otherwise):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pose_of(X, s):  # type: ignore[no-untyped-def]
+def pose_of(X, s):
     """The pose in lane s."""
     R, p = X.R, X.p
     return Pose(
@@ -208,13 +208,13 @@ def pose_of(X, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def put_vector(a, s, x):  # type: ignore[no-untyped-def]
+def put_vector(a, s, x):
     """The vector of packs with x in lane s."""
     return Vec3(with_lane(a.x, s, x.x), with_lane(a.y, s, x.y), with_lane(a.z, s, x.z))
 
 
 @formula
-def put_contact(c, s, x):  # type: ignore[no-untyped-def]
+def put_contact(c, s, x):
     """The contact of packs with that of one pose in lane s."""
     return Contact(
         with_lane(c.d, s, x.d), put_vector(c.n, s, x.n), put_vector(c.a, s, x.a), put_vector(c.b, s, x.b),
@@ -223,7 +223,7 @@ def put_contact(c, s, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def aligned(XA, XB):  # type: ignore[no-untyped-def]
+def aligned(XA, XB):
     """1 in the lanes where an axis of one frame is parallel or perpendicular to one of the other, to 1e-9, else 0."""
     o, R = zero(XA.p.x), T(XA.R) @ XB.R
     least, most = o + 1.0, o
@@ -234,7 +234,7 @@ def aligned(XA, XB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def lane_pair(tables, i, j, XA, XB, work, start, status):  # type: ignore[no-untyped-def]
+def lane_pair(tables, i, j, XA, XB, work, start, status):
     """The contact of shapes i and j in poses of packs, in the world; `status` (LANES,) as of `narrow.distances`.
 
     start: packs that guess n, 0 is no guess."""
@@ -279,7 +279,7 @@ def lane_pair(tables, i, j, XA, XB, work, start, status):  # type: ignore[no-unt
 
 
 @kernel
-def lane_distances(tables, pairs, poses_a, poses_b, work, answers, status):  # type: ignore[no-untyped-def]
+def lane_distances(tables, pairs, poses_a, poses_b, work, answers, status):
     """Answers (n, ANSWER, LANES) of pairs (n, 2) of shapes in poses (n, 12, LANES), status (n, LANES), as `narrow.distances`."""
     table = packs(answers)
     XA, XB = PoseRows(packs(poses_a), 0), PoseRows(packs(poses_b), 0)

@@ -29,7 +29,7 @@ UNKNOWN = 1e300
 
 
 @formula
-def along_edge(w, r):  # type: ignore[no-untyped-def]
+def along_edge(w, r):
     """The weight t of r in the point w + t (r − w) of the edge that is nearest to the origin."""
     o, e = zero(w.x), r - w
     square, along = e @ e, -(w @ e)
@@ -37,13 +37,13 @@ def along_edge(w, r):  # type: ignore[no-untyped-def]
 
 
 @formula
-def keeps(v, r):  # type: ignore[no-untyped-def]
+def keeps(v, r):
     """v·(r − v): not negative where point r keeps v the nearest one."""
     return v @ (r - v)
 
 
 @formula
-def in_triangle(w, p, q):  # type: ignore[no-untyped-def]
+def in_triangle(w, p, q):
     """The weights of w, p and q in the point of their plane that is nearest to the origin; 0 where it is not inside."""
     o = zero(w.x)
     N = cross(p - w, q - w)
@@ -56,21 +56,21 @@ def in_triangle(w, p, q):  # type: ignore[no-untyped-def]
 
 
 @formula
-def equal(p, q):  # type: ignore[no-untyped-def]
+def equal(p, q):
     """1 in the lanes where p is q, else 0."""
     o, r = zero(p.x), p - q
     return if_less(o, r @ r, o, o + 1.0)
 
 
 @formula
-def better(chosen, x, l0, l1, l2):  # type: ignore[no-untyped-def]
+def better(chosen, x, l0, l1, l2):
     """(how far it keeps the points behind it, weights of w0, w1, w2): a candidate, in the lanes where that is more than `chosen`."""
     most, m0, m1, m2 = chosen
     return if_less(most, x, x, most), if_less(most, x, l0, m0), if_less(most, x, l1, m1), if_less(most, x, l2, m2)
 
 
 @formula
-def lane_apart(A, B, X, tables, v, done, size):  # type: ignore[no-untyped-def]
+def lane_apart(A, B, X, tables, v, done, size):
     """The contact of the cores of A and B, X the pose of B in A, in each lane that is not `done` (1); its error tells whether it is proven.
 
     v: a first guess of b − a, not 0. size [m]: of the shapes and their distance."""

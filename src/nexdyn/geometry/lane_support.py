@@ -10,27 +10,27 @@ from nexdyn.spatial.table import Vec3Rows
 
 
 @formula
-def magnitude(x):  # type: ignore[no-untyped-def]
+def magnitude(x):
     """|x|."""
     return if_less(x, zero(x), -x, x)
 
 
 @formula
-def held(x, h):  # type: ignore[no-untyped-def]
+def held(x, h):
     """x, at least −h and at most h."""
     o = zero(x)
     return if_less(x, o - h, o - h, if_less(h, x, o + h, x))
 
 
 @formula
-def signed(h, x):  # type: ignore[no-untyped-def]
+def signed(h, x):
     """h with the sign of x; h at 0."""
     o = zero(x)
     return if_less(x, o, o - h, o + h)
 
 
 @formula
-def choose(x, y, then, otherwise):  # type: ignore[no-untyped-def]
+def choose(x, y, then, otherwise):
     """`then` in the lanes where x < y, of vectors."""
     return Vec3(
         if_less(x, y, then.x, otherwise.x), if_less(x, y, then.y, otherwise.y), if_less(x, y, then.z, otherwise.z)
@@ -38,7 +38,7 @@ def choose(x, y, then, otherwise):  # type: ignore[no-untyped-def]
 
 
 @formula
-def lane_support(s, tables, n):  # type: ignore[no-untyped-def]
+def lane_support(s, tables, n):
     """A point of the core that is farthest along n, in each lane."""
     o, h = zero(n.x), s.size
     if s.kind == SEGMENT:

@@ -61,13 +61,13 @@ def mesh_work() -> MeshWork:
 
 
 @formula
-def placed(X, t):  # type: ignore[no-untyped-def]
+def placed(X, t):
     """A triangle of B in A's frame."""
     return Triangle(plus_turned(X.p, X.R, t.p), plus_turned(X.p, X.R, t.q), plus_turned(X.p, X.R, t.r))
 
 
 @formula
-def push(work, count, i, j, bound, best):  # type: ignore[no-untyped-def]
+def push(work, count, i, j, bound, best):
     """Put a pair on the stack where it may be nearer than `best`."""
     if bound < best:
         work.pairs[count, 0], work.pairs[count, 1], work.least[count] = i, j, bound
@@ -76,7 +76,7 @@ def push(work, count, i, j, bound, best):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def nearest_triangles(A, B, X, work, s, t):  # type: ignore[no-untyped-def]
+def nearest_triangles(A, B, X, work, s, t):
     """(Near, s, t): nearest points of the surfaces in A's frame, and their triangles; the given ones are tried first, −1 is none."""
     ca, ha, cb, hb = Vec3Rows(A.nodes, 0), Vec3Rows(A.nodes, 3), Vec3Rows(B.nodes, 0), Vec3Rows(B.nodes, 3)
     zero, S = Vec3(0.0, 0.0, 0.0), positive_parts(X.R)
@@ -118,13 +118,13 @@ def nearest_triangles(A, B, X, work, s, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def into(X, x):  # type: ignore[no-untyped-def]
+def into(X, x):
     """A point of A's frame in B's, X the pose of B in A."""
     return T(X.R) @ (x - X.p)
 
 
 @formula
-def has_inside(B, A, X, work):  # type: ignore[no-untyped-def]
+def has_inside(B, A, X, work):
     """Whether a part of A is inside B, where the surfaces do not cross; X the pose of B in A."""
     x = Vec3Rows(A.parts, 0)
     middle = row(Vec3Rows(B.nodes, 0), 0)
@@ -138,13 +138,13 @@ def has_inside(B, A, X, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def inverse_of(X):  # type: ignore[no-untyped-def]
+def inverse_of(X):
     """The pose of A in B where X is that of B in A."""
     return Pose(T(X.R), -(T(X.R) @ X.p))
 
 
 @formula
-def node_depth(A, B, X, S, work, i, count, best, guess):  # type: ignore[no-untyped-def]
+def node_depth(A, B, X, S, work, i, count, best, guess):
     """Put node i of A on the stack where a point of it may be deeper than `best` inside B."""
     c, h = Vec3Rows(A.nodes, 0)[i], Vec3Rows(A.nodes, 3)[i]
     root, half = row(Vec3Rows(B.nodes, 0), 0), row(Vec3Rows(B.nodes, 3), 0)
@@ -159,7 +159,7 @@ def node_depth(A, B, X, S, work, i, count, best, guess):  # type: ignore[no-unty
 
 
 @outlined
-def deepest_edges(A, B, X, work, best, small):  # type: ignore[no-untyped-def]
+def deepest_edges(A, B, X, work, best, small):
     """(Foot on B in B's frame, x in A's, left): the deepest point on edges of A inside B; triangle −1 where none exceeds `best`."""
     p, q, r, S = Vec3Rows(A.corners, 0), Vec3Rows(A.corners, 3), Vec3Rows(A.corners, 6), positive_parts(X.R)
     zero = Vec3(0.0, 0.0, 0.0)
@@ -196,7 +196,7 @@ def deepest_edges(A, B, X, work, best, small):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def triangles_at(mesh, work, x, small, column):  # type: ignore[no-untyped-def]
+def triangles_at(mesh, work, x, small, column):
     """Write the triangles that are no farther than √small from x into work.over[:, column]; how many, as far as there is room."""
     centre, half = Vec3Rows(mesh.nodes, 0), Vec3Rows(mesh.nodes, 3)
     work.open[0, 0] = 0
@@ -219,7 +219,7 @@ def triangles_at(mesh, work, x, small, column):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def parting(A, B, X, work, na, nb, n):  # type: ignore[no-untyped-def]
+def parting(A, B, X, work, na, nb, n):
     """By how much n parts the triangles in work.over: the lowest corner of B's along it over the highest of A's."""
     low, high = FAR, -FAR
     for k in range(na):
@@ -232,13 +232,13 @@ def parting(A, B, X, work, na, nb, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def side(t, c):  # type: ignore[no-untyped-def]
+def side(t, c):
     """The edge c of a triangle."""
     return t.q - t.p if c == 0 else t.r - t.q if c == 1 else t.p - t.r
 
 
 @outlined
-def touching_normal(A, B, X, work, s, t, touch):  # type: ignore[no-untyped-def]
+def touching_normal(A, B, X, work, s, t, touch):
     """Of the normals of all triangles that touch at a point, and of A's feature there, the one that parts these triangles best; where none
     does, also of the products of their edges.
 
@@ -279,7 +279,7 @@ def touching_normal(A, B, X, work, s, t, touch):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def normal_apart(A, B, X, work, near, s, t):  # type: ignore[no-untyped-def]
+def normal_apart(A, B, X, work, near, s, t):
     """The normal of meshes that are apart: along b − a, which rounding leaves ROUNDED size/d of; where they are CLOSE, of the normals of
     triangles s and t and the products of their edges the nearest to that, if it is as near as that; where they all but touch, as there."""
     n, d, size = (1.0 / length(near.n)) * near.n, sqrt(near.square), A.radius[0] + B.radius[0]
@@ -310,7 +310,7 @@ def normal_apart(A, B, X, work, near, s, t):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def overlap_of(A, B, X, work, s, t, touch):  # type: ignore[no-untyped-def]
+def overlap_of(A, B, X, work, s, t, touch):
     """The contact of meshes that touch or overlap, in A's frame; `touch` is a point of both where they do, on triangles s and t."""
     small = SMALL * (A.radius[0] + B.radius[0])
     at, x, left = deepest_edges(A, B, X, work, 0.0, small)
@@ -326,7 +326,7 @@ def overlap_of(A, B, X, work, s, t, touch):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def of_meshes(A, B, X, work, s, t):  # type: ignore[no-untyped-def]
+def of_meshes(A, B, X, work, s, t):
     """(contact in A's frame, triangles s, t)."""
     near, s, t = nearest_triangles(A, B, X, work, s, t)
     d = sqrt(near.square)
@@ -336,7 +336,7 @@ def of_meshes(A, B, X, work, s, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def ordered_meshes(A, B, XA, XB, ra, rb, work, s, t):  # type: ignore[no-untyped-def]
+def ordered_meshes(A, B, XA, XB, ra, rb, work, s, t):
     """(contact in the world, s, t) of A and B with margins ra and rb, A first."""
     X = Pose(T(XA.R) @ XB.R, T(XA.R) @ (XB.p - XA.p))
     c, s, t = of_meshes(A, B, X, work, s, t)
@@ -345,7 +345,7 @@ def ordered_meshes(A, B, XA, XB, ra, rb, work, s, t):  # type: ignore[no-untyped
 
 
 @kernel
-def mesh_distances(A, B, margins, order, poses_a, poses_b, work, answers, near, status):  # type: ignore[no-untyped-def]
+def mesh_distances(A, B, margins, order, poses_a, poses_b, work, answers, near, status):
     """Answers (n, ANSWER) of meshes A and B in poses (n, 12), as `narrow.distances`.
 
     margins: radii of balls that sweep them. order: which goes first. near (n, 2): the triangles between which they are
@@ -372,7 +372,7 @@ def mesh_distances(A, B, margins, order, poses_a, poses_b, work, answers, near, 
 
 
 @kernel
-def feet(mesh, points, work, answers):  # type: ignore[no-untyped-def]
+def feet(mesh, points, work, answers):
     """Answers (n, 7) = signed distance, nearest point, outward normal there, of points (n, 3) in the frame of the mesh."""
     x, y, n = Vec3Rows(points, 0), Vec3Rows(answers, 1), Vec3Rows(answers, 4)
     guess = -1

@@ -23,14 +23,14 @@ from nexdyn.spatial.table import PoseRows, Vec3Rows
 
 
 @formula
-def least(centre, half, n, k):  # type: ignore[no-untyped-def]
+def least(centre, half, n, k):
     """The least n·x of the box of node k."""
     c, h = centre[k], half[k]
     return n @ c - (abs(n.x) * h.x + abs(n.y) * h.y + abs(n.z) * h.z)
 
 
 @formula
-def lowest(mesh, n, open):  # type: ignore[no-untyped-def]
+def lowest(mesh, n, open):
     """A vertex with the least n·x."""
     centre, half = Vec3Rows(mesh.nodes, 0), Vec3Rows(mesh.nodes, 3)
     best, found = np.inf, Vec3(0.0, 0.0, 0.0)
@@ -56,7 +56,7 @@ def lowest(mesh, n, open):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def half_space_distances(poses_space, mesh, margin, poses, open, answers, status):  # type: ignore[no-untyped-def]
+def half_space_distances(poses_space, mesh, margin, poses, open, answers, status):
     """Answers (n, ANSWER) of half-spaces z ≤ 0 in poses (n, 12), and of a mesh, as `narrow.distances`."""
     XA, XB = PoseRows(poses_space, 0), PoseRows(poses, 0)
     N, P, Q = Vec3Rows(answers, 1), Vec3Rows(answers, 4), Vec3Rows(answers, 7)

@@ -119,13 +119,13 @@ def kept_pairs() -> Kept:
 
 
 @formula
-def moved(kept, X):  # type: ignore[no-untyped-def]
+def moved(kept, X):
     """δ(ρ): how far a point of a kept triangle of B is at most from where it was, both in A."""
     return moved_ball(row(Vec3Rows(kept.ball, 0), 2), kept.known[3], X, row(PoseRows(kept.pose, 0), 0))
 
 
 @formula
-def free_of(kept, X):  # type: ignore[no-untyped-def]
+def free_of(kept, X):
     """R: no pair that is not kept is nearer."""
     X0, c, reach = row(PoseRows(kept.pose, 0), 0), row(Vec3Rows(kept.ball, 0), 2), kept.known[4]
     turn = max(turned_by(X.R, X0.R) - kept.known[2], 0.0)
@@ -133,7 +133,7 @@ def free_of(kept, X):  # type: ignore[no-untyped-def]
 
 
 @formula
-def reach_of(B, t, c):  # type: ignore[no-untyped-def]
+def reach_of(B, t, c):
     """How far triangle t of B is at most from c."""
     tri = triangle(B.corners, t)
     p, q, r = tri.p - c, tri.q - c, tri.r - c
@@ -141,13 +141,13 @@ def reach_of(B, t, c):  # type: ignore[no-untyped-def]
 
 
 @formula
-def limit_of(d, turn, reach):  # type: ignore[no-untyped-def]
+def limit_of(d, turn, reach):
     """The square of d + μ r."""
     return (d + turn * reach) * (d + turn * reach)
 
 
 @formula
-def compacted(B, kept, count, c, d, turn):  # type: ignore[no-untyped-def]
+def compacted(B, kept, count, c, d, turn):
     """Drop the pairs that are not nearer than their limit, d + μ r; how many stay."""
     n = 0
     for k in range(count):
@@ -158,7 +158,7 @@ def compacted(B, kept, count, c, d, turn):  # type: ignore[no-untyped-def]
 
 
 @formula
-def sort(kept, count):  # type: ignore[no-untyped-def]
+def sort(kept, count):
     """Pairs in the order of their distances (Shell 1959, gaps of Ciura)."""
     for gap in (701, 301, 132, 57, 23, 10, 4, 1):
         for i in range(gap, count):
@@ -172,14 +172,14 @@ def sort(kept, count):  # type: ignore[no-untyped-def]
 
 
 @formula
-def centre_for(B, kept, near):  # type: ignore[no-untyped-def]
+def centre_for(B, kept, near):
     """Where B is expected to be near A: the middle of what was kept, where it still is; `near` is a point of B that is near A."""
     c = row(Vec3Rows(kept.ball, 0), 1)
     return c if length(near - c) <= kept.ball[1, 3] else near
 
 
 @outlined
-def enclose_kept(B, kept, count, c):  # type: ignore[no-untyped-def]
+def enclose_kept(B, kept, count, c):
     """Write ρ, r_B, c and the ball around the kept triangles of B."""
     low, high, far = Vec3(1e300, 1e300, 1e300), Vec3(-1e300, -1e300, -1e300), 0.0
     for k in range(count):
@@ -194,7 +194,7 @@ def enclose_kept(B, kept, count, c):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
+def find(A, B, X, work, kept):
     """Find all pairs below their limits anew and keep them; the nearest of them and its triangles."""
     ca, ha, cb, hb = Vec3Rows(A.nodes, 0), Vec3Rows(A.nodes, 3), Vec3Rows(B.nodes, 0), Vec3Rows(B.nodes, 3)
     S = positive_parts(X.R)
@@ -247,7 +247,7 @@ def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
 
 
 @formula
-def follow(kept, X):  # type: ignore[no-untyped-def]
+def follow(kept, X):
     """Add how far kept triangles have moved since the last pose to their way."""
     step = moved_ball(row(Vec3Rows(kept.ball, 0), 2), kept.known[3], X, row(PoseRows(kept.pose, 0), 2))
     kept.known[6] += step
@@ -256,7 +256,7 @@ def follow(kept, X):  # type: ignore[no-untyped-def]
 
 
 @formula
-def among(A, B, X, kept, delta):  # type: ignore[no-untyped-def]
+def among(A, B, X, kept, delta):
     """The nearest of the kept pairs and its triangles; the one that was the nearest goes first."""
     zero, way, wide, last = Vec3(0.0, 0.0, 0.0), kept.known[6], kept.known[7], kept.state[6]
     best, s, t, d = Near(FAR, zero, zero, zero), -1, -1, 1e150
@@ -275,7 +275,7 @@ def among(A, B, X, kept, delta):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def of_kept(A, B, X, work, kept):  # type: ignore[no-untyped-def]
+def of_kept(A, B, X, work, kept):
     """The contact in A's frame."""
     passed = False  # whether one may have come into the other
     near, s, t = Near(FAR, Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)), -1, -1
@@ -315,14 +315,14 @@ def of_kept(A, B, X, work, kept):  # type: ignore[no-untyped-def]
 
 
 @formula
-def in_order(A, B, X, Y, ra, rb, work, kept):  # type: ignore[no-untyped-def]
+def in_order(A, B, X, Y, ra, rb, work, kept):
     """The contact in the world of A and B in poses X and Y with margins ra and rb, A first."""
     c = without_margins(of_kept(A, B, Pose(T(X.R) @ Y.R, T(X.R) @ (Y.p - X.p)), work, kept), ra, rb)
     return Contact(c.d, X.R @ c.n, plus_turned(X.p, X.R, c.a), plus_turned(X.p, X.R, c.b), c.error)
 
 
 @kernel
-def kept_distances(A, B, margins, order, poses_a, poses_b, work, kept, answers, status):  # type: ignore[no-untyped-def]
+def kept_distances(A, B, margins, order, poses_a, poses_b, work, kept, answers, status):
     """Answers (n, ANSWER) of meshes A and B in poses (n, 12) that follow one another, as `mesh_distance.mesh_distances`."""
     XA, XB = PoseRows(poses_a, 0), PoseRows(poses_b, 0)
     n, a, b = Vec3Rows(answers, 1), Vec3Rows(answers, 4), Vec3Rows(answers, 7)

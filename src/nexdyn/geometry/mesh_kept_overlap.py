@@ -45,7 +45,7 @@ FINE = 1e5
 
 
 @formula
-def turned_by(R, Q):  # type: ignore[no-untyped-def]
+def turned_by(R, Q):
     """|R − Q|₂ of two rotations."""
     square = (
         (R.xx - Q.xx) ** 2 + (R.xy - Q.xy) ** 2 + (R.xz - Q.xz) ** 2 + (R.yx - Q.yx) ** 2 + (R.yy - Q.yy) ** 2
@@ -55,14 +55,14 @@ def turned_by(R, Q):  # type: ignore[no-untyped-def]
 
 
 @formula
-def moved_ball(c, radius, X, X0):  # type: ignore[no-untyped-def]
+def moved_ball(c, radius, X, X0):
     """How far a point of B in a ball about c, in B's frame, is at most from where it was in pose X0, both in A."""
     p, q = plus_turned(X.p, X.R, c), plus_turned(X0.p, X0.R, c)
     return length(p - q) + turned_by(X.R, X0.R) * radius + ROUNDING * (radius + length(p))
 
 
 @formula
-def slot_of_triangle(kept, t):  # type: ignore[no-untyped-def]
+def slot_of_triangle(kept, t):
     """Where triangle t is among `marks`, or is to be put (scattered by the golden ratio, Knuth 1998, 6.4)."""
     h = (t * 2654435769 >> 12) & (SLOTS - 1)
     while kept.marks[h, 0] >= 0 and kept.marks[h, 0] != t:
@@ -71,7 +71,7 @@ def slot_of_triangle(kept, t):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def list_once(kept):  # type: ignore[no-untyped-def]
+def list_once(kept):
     """Put the first pair of every kept triangle on the list `once`, which has its length in its last row; whether there is room."""
     for side in range(2):
         count = 0
@@ -89,7 +89,7 @@ def list_once(kept):  # type: ignore[no-untyped-def]
 
 
 @formula
-def noted(kept, count, i, j):  # type: ignore[no-untyped-def]
+def noted(kept, count, i, j):
     """Put triangle i on the list where it is not yet, with j of the other mesh; how many there are."""
     h = slot_of_triangle(kept, i)
     if kept.marks[h, 0] == i:
@@ -99,7 +99,7 @@ def noted(kept, count, i, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def slot_of_corner(kept, x, fine):  # type: ignore[no-untyped-def]
+def slot_of_corner(kept, x, fine):
     """Where corner x is among `marks`, or is to be put; fine: one over a length that is small among corners."""
     at = kept.corners
     h = math.floor(fine * (0.7549 * x.x + 0.5698 * x.y + 0.4302 * x.z)) & (SLOTS - 1)
@@ -111,7 +111,7 @@ def slot_of_corner(kept, x, fine):  # type: ignore[no-untyped-def]
 
 
 @formula
-def known_foot(B, X, work, kept, count, x, guess, fine):  # type: ignore[no-untyped-def]
+def known_foot(B, X, work, kept, count, x, guess, fine):
     """(its row, how many corners are known then) of corner x of A: the foot on B of x, looked up or found; −1 where there is no room."""
     h, at = slot_of_corner(kept, x, fine), kept.corners
     if kept.marks[h, 1] >= 0:
@@ -126,20 +126,20 @@ def known_foot(B, X, work, kept, count, x, guess, fine):  # type: ignore[no-unty
 
 
 @formula
-def is_inside(kept, x, fine):  # type: ignore[no-untyped-def]
+def is_inside(kept, x, fine):
     """Whether x is a corner that is known to be inside."""
     k = kept.marks[slot_of_corner(kept, x, fine), 1]
     return k >= 0 and kept.corners[k, 3] < 0.0
 
 
 @formula
-def foot_of(kept, k):  # type: ignore[no-untyped-def]
+def foot_of(kept, k):
     """Row k as a foot."""
     return Foot(kept.corners[k, 3], Vec3Rows(kept.corners, 4)[k], Vec3Rows(kept.corners, 7)[k], kept.feet[k])
 
 
 @outlined
-def deepest_inside(A, B, X, work, kept, side, crossed, edge, i, k, m, best, small):  # type: ignore[no-untyped-def]
+def deepest_inside(A, B, X, work, kept, side, crossed, edge, i, k, m, best, small):
     """(Foot, left, low, high): the deepest point of the edge of triangle i between corners k and m, −1 where none exceeds `best`; and the
     part of the edge, from 0 to 1, that may be inside. The triangles of B at the ends of that are noted as those of tracked edge `edge`.
 
@@ -166,7 +166,7 @@ def deepest_inside(A, B, X, work, kept, side, crossed, edge, i, k, m, best, smal
 
 
 @outlined
-def track(A, B, X, work, kept, side, delta, free, edges, best, small):  # type: ignore[no-untyped-def]
+def track(A, B, X, work, kept, side, delta, free, edges, best, small):
     """(whether nothing is missed, how many edges are tracked then, the depth of the deepest corner): put the edges of A that may be
     partly inside B behind `edges` others, with upper bounds of their depths.
 
@@ -230,7 +230,7 @@ def track(A, B, X, work, kept, side, delta, free, edges, best, small):  # type: 
 
 
 @formula
-def in_order_of_bounds(kept, edges):  # type: ignore[no-untyped-def]
+def in_order_of_bounds(kept, edges):
     """The tracked edges from the greatest bound on (Shell 1959, gaps of Ciura)."""
     for gap in (301, 132, 57, 23, 10, 4, 1):
         for i in range(gap, edges):
@@ -242,7 +242,7 @@ def in_order_of_bounds(kept, edges):  # type: ignore[no-untyped-def]
 
 
 @formula
-def widened(low, high, x):  # type: ignore[no-untyped-def]
+def widened(low, high, x):
     """The box with x in it."""
     return (
         Vec3(min(low.x, x.x), min(low.y, x.y), min(low.z, x.z)), Vec3(max(high.x, x.x), max(high.y, x.y), max(high.z, x.z))
@@ -250,7 +250,7 @@ def widened(low, high, x):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def enclose(A, B, X, kept):  # type: ignore[no-untyped-def]
+def enclose(A, B, X, kept):
     """Write the pose, and the ball around all kept triangles: its centre in B, and its radius."""
     low, high = Vec3(1e300, 1e300, 1e300), Vec3(-1e300, -1e300, -1e300)
     for side in range(2):
@@ -265,13 +265,13 @@ def enclose(A, B, X, kept):  # type: ignore[no-untyped-def]
 
 
 @formula
-def shift(side, x, X, Y):  # type: ignore[no-untyped-def]
+def shift(side, x, X, Y):
     """How far x of A (side 0) is in B's frame from where it was in pose Y, or x of B in A's; along an edge it is at most that of an end."""
     return length(into(X, x) - into(Y, x) if side == 0 else plus_turned(X.p, X.R, x) - plus_turned(Y.p, Y.R, x))
 
 
 @outlined
-def deepest_edge(mesh, work, x, e, low, high, s, t, best, small):  # type: ignore[no-untyped-def]
+def deepest_edge(mesh, work, x, e, low, high, s, t, best, small):
     """As `deepest_of_segment`, with triangles s and t that are near where it came in and went out; it is cut there first."""
     a, c = foot(mesh, work, x, s), foot(mesh, work, x + e, t)
     if not (low < high and (low > 0.0 or high < 1.0)):
@@ -289,7 +289,7 @@ def deepest_edge(mesh, work, x, e, low, high, s, t, best, small):  # type: ignor
 
 
 @outlined
-def deepest_part(mesh, work, kept, r, x, e, way, best, small):  # type: ignore[no-untyped-def]
+def deepest_part(mesh, work, kept, r, x, e, way, best, small):
     """(Foot, s, left, whether feet were sought): the deepest point of tracked edge r, which is x + s e in the frame of the other mesh, and
     has moved by at most `way`.
 
@@ -308,7 +308,7 @@ def deepest_part(mesh, work, kept, r, x, e, way, best, small):  # type: ignore[n
 
 
 @outlined
-def deepest_tracked(A, B, X, work, kept, delta, small):  # type: ignore[no-untyped-def]
+def deepest_tracked(A, B, X, work, kept, delta, small):
     """(how many edges were sought on, contact): the deepest point of the tracked edges, d = 0 where none is inside.
 
     The edge that was the deepest goes first."""
@@ -341,7 +341,7 @@ def deepest_tracked(A, B, X, work, kept, delta, small):  # type: ignore[no-untyp
 
 
 @outlined
-def overlap_near(A, B, X, work, kept, delta, free, s, t, touch):  # type: ignore[no-untyped-def]
+def overlap_near(A, B, X, work, kept, delta, free, s, t, touch):
     """(whether nothing is missed, contact): as `mesh_distance.overlap_of`, from the kept pairs.
 
     What of A is inside B hangs together with triangles that cross, where A is one part; and all that has a corner less than `free`
@@ -371,7 +371,7 @@ def overlap_near(A, B, X, work, kept, delta, free, s, t, touch):  # type: ignore
 
 
 @outlined
-def depth_near(A, B, X, work, kept):  # type: ignore[no-untyped-def]
+def depth_near(A, B, X, work, kept):
     """(whether it is the depth of the meshes, contact), from the tracked edges."""
     delta = moved_ball(row(Vec3Rows(kept.ball, 0), 0), kept.ball[0, 3], X, row(PoseRows(kept.pose, 0), 1))
     tried, c = deepest_tracked(A, B, X, work, kept, delta, SMALL * (A.radius[0] + B.radius[0]))

@@ -33,13 +33,13 @@ SAFE = 1e-12
 
 
 @formula
-def radius_of(mesh):  # type: ignore[no-untyped-def]
+def radius_of(mesh):
     """ρ without the margin: at most the centre's distance and the radius about it."""
     return length(row(Vec3Rows(mesh.nodes, 0), 0)) + mesh.radius[0]
 
 
 @formula
-def either_way(A, B, X, Y, margins, first, work, kept):  # type: ignore[no-untyped-def]
+def either_way(A, B, X, Y, margins, first, work, kept):
     """The contact of A and B in the world; `first`: A is first in their order."""
     if first:
         return in_order(A, B, X, Y, margins[0], margins[1], work, kept)
@@ -47,7 +47,7 @@ def either_way(A, B, X, Y, margins, first, work, kept):  # type: ignore[no-untyp
 
 
 @outlined
-def advanced(A, B, XA, VA, XB, VB, margins, first, duration, tolerance, work, kept):  # type: ignore[no-untyped-def]
+def advanced(A, B, XA, VA, XB, VB, margins, first, duration, tolerance, work, kept):
     """(status, time, contact then) of meshes A and B, A first in their order or not."""
     ra, rb, outside = radius_of(A) + margins[0], radius_of(B) + margins[1], margins[2]
     mu = length(VA.v - VB.v) + ra * length(VA.w) + rb * length(VB.w)
@@ -69,7 +69,7 @@ def advanced(A, B, XA, VA, XB, VB, margins, first, duration, tolerance, work, ke
 
 
 @kernel
-def first_mesh_contacts(  # type: ignore[no-untyped-def]
+def first_mesh_contacts(
     A, B, margins, order, poses_a, twists_a, poses_b, twists_b, duration, tolerance, work, kept, times, answers, status
 ):
     """As `moving.first_contacts`, of two meshes from poses (n, 12) with twists (n, 6) on."""
@@ -104,7 +104,7 @@ def surface_contacts(
 
 
 @formula
-def height_over(mesh, margin, X, Y, open):  # type: ignore[no-untyped-def]
+def height_over(mesh, margin, X, Y, open):
     """The contact of the half-space in pose X and a mesh in pose Y: its lowest vertex."""
     n = Vec3(X.R.xz, X.R.yz, X.R.zz)
     b = plus_turned(Y.p, Y.R, lowest(mesh, T(Y.R) @ n, open)) - margin * n
@@ -113,7 +113,7 @@ def height_over(mesh, margin, X, Y, open):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def onto_space(mesh, margins, XA, VA, XB, VB, duration, tolerance, open):  # type: ignore[no-untyped-def]
+def onto_space(mesh, margins, XA, VA, XB, VB, duration, tolerance, open):
     """(status, time, contact then) of the half-space A and the mesh B."""
     radius, outside = radius_of(mesh) + margins[0] + margins[1], margins[1]
     t, small = 0.0, SAFE * (radius + length(XB.p - XA.p)) + outside
@@ -136,7 +136,7 @@ def onto_space(mesh, margins, XA, VA, XB, VB, duration, tolerance, open):  # typ
 
 
 @kernel
-def first_space_contacts(  # type: ignore[no-untyped-def]
+def first_space_contacts(
     mesh, margins, poses_a, twists_a, poses_b, twists_b, duration, tolerance, open, times, answers, status
 ):
     """As `moving.first_contacts`, of half-spaces and a mesh from poses (n, 12) with twists (n, 6) on."""

@@ -52,7 +52,7 @@ def pieces() -> Pieces:
 
 
 @formula
-def put(into, count, X, x, y, z, corners, o, e1, e2):  # type: ignore[no-untyped-def]
+def put(into, count, X, x, y, z, corners, o, e1, e2):
     """Append a piece of one to three corners, projected into the plane; the count goes on beyond the room."""
     if count < MOST_PIECES:
         low_u, low_v, high_u, high_v = np.inf, np.inf, -np.inf, -np.inf
@@ -66,13 +66,13 @@ def put(into, count, X, x, y, z, corners, o, e1, e2):  # type: ignore[no-untyped
 
 
 @formula
-def longer(x, y, near):  # type: ignore[no-untyped-def]
+def longer(x, y, near):
     """Whether y is farther from x than `near`."""
     return (y - x) @ (y - x) > near * near
 
 
 @formula
-def feature_pieces(mesh, X, n, level, near, kind, open, into, o, e1, e2):  # type: ignore[no-untyped-def]
+def feature_pieces(mesh, X, n, level, near, kind, open, into, o, e1, e2):
     """Faces or edges of the mesh in pose X within `near` of the plane n·x = level (n, level in the mesh's frame)."""
     centre, half = Vec3Rows(mesh.nodes, 0), Vec3Rows(mesh.nodes, 3)
     open[0, 0], waiting, count = 0, 1, 0
@@ -105,7 +105,7 @@ def feature_pieces(mesh, X, n, level, near, kind, open, into, o, e1, e2):  # typ
 
 
 @formula
-def copy_piece(of, k, corners, out):  # type: ignore[no-untyped-def]
+def copy_piece(of, k, corners, out):
     """Piece k counter-clockwise into rows of `out`."""
     for c in range(corners):
         out[c, 0], out[c, 1] = of.corners[k, 2 * c], of.corners[k, 2 * c + 1]
@@ -119,7 +119,7 @@ def copy_piece(of, k, corners, out):  # type: ignore[no-untyped-def]
 
 
 @formula
-def clear(p, m, q, k, u, v, near):  # type: ignore[no-untyped-def]
+def clear(p, m, q, k, u, v, near):
     """Whether m points p and k points q are farther apart than `near` along unit (u, v)."""
     f = u * p[0, 0] + v * p[0, 1]
     g = u * p[m - 1, 0] + v * p[m - 1, 1]
@@ -129,7 +129,7 @@ def clear(p, m, q, k, u, v, near):  # type: ignore[no-untyped-def]
 
 
 @formula
-def off(p, m, q, k, near):  # type: ignore[no-untyped-def]
+def off(p, m, q, k, near):
     """Whether points or segments p and q (m, k rows) do not meet: along the axes, or along and across one of them."""
     if clear(p, m, q, k, 1.0, 0.0, near) or clear(p, m, q, k, 0.0, 1.0, near):
         return True
@@ -145,7 +145,7 @@ def off(p, m, q, k, near):  # type: ignore[no-untyped-def]
 
 
 @formula
-def holds(p, x, y, near):  # type: ignore[no-untyped-def]
+def holds(p, x, y, near):
     """Whether triangle p, counter-clockwise, holds (x, y) to `near`."""
     for i in range(3):
         j = i + 1 if i < 2 else 0
@@ -156,7 +156,7 @@ def holds(p, x, y, near):  # type: ignore[no-untyped-def]
 
 
 @formula
-def holds_origin(of, count, kind, near, first):  # type: ignore[no-untyped-def]
+def holds_origin(of, count, kind, near, first):
     """Whether any of the pieces holds (0, 0) to `near`."""
     for k in range(count):
         b = of.box[k]
@@ -173,7 +173,7 @@ def holds_origin(of, count, kind, near, first):  # type: ignore[no-untyped-def]
 
 
 @formula
-def feature_of(mesh, X, n, x, tolerance, open, into, o, e1, e2, first):  # type: ignore[no-untyped-def]
+def feature_of(mesh, X, n, x, tolerance, open, into, o, e1, e2, first):
     """(kind, count): the pieces of the highest kind that lie in the plane through x normal to n and hold x; else x alone.
 
     All in the world; x is above or below o."""
@@ -187,7 +187,7 @@ def feature_of(mesh, X, n, x, tolerance, open, into, o, e1, e2, first):  # type:
 
 
 @formula
-def add_hull(w, count, hull, corners, small):  # type: ignore[no-untyped-def]
+def add_hull(w, count, hull, corners, small):
     """Append `count` rows of w.spare to `hull`; a full one is replaced by its own hull."""
     if corners + count > MOST_CORNERS:
         corners = min(convex(hull, corners, w.wide, small), MOST_CORNERS // 2)
@@ -210,7 +210,7 @@ class Scratch(NamedTuple):
 
 
 @formula
-def met(w, kind_a, kind_b, tolerance, near):  # type: ignore[no-untyped-def]
+def met(w, kind_a, kind_b, tolerance, near):
     """The common part of pieces w.first and w.second, into w.clipped; how many points, 0 where there is none."""
     if kind_a < FACE and kind_b < FACE and off(w.first, kind_a, w.second, kind_b, near):
         return 0
@@ -222,7 +222,7 @@ def met(w, kind_a, kind_b, tolerance, near):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add(w, count, sums, hull, corners, small):  # type: ignore[no-untyped-def]
+def add(w, count, sums, hull, corners, small):
     """Add the part in w.clipped to `sums` (3, 3) = (area or length or 1, times u, times v) and to the hull; its corners then."""
     for c in range(count):
         w.spare[c, 0], w.spare[c, 1] = w.clipped[c, 0], w.clipped[c, 1]
@@ -239,9 +239,7 @@ def add(w, count, sums, hull, corners, small):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def mesh_patch(  # type: ignore[no-untyped-def]
-    A, B, margins, on_plane, pose_a, pose_b, answer, tolerance, open, of_a, of_b, w, sums, hull, found
-):
+def mesh_patch(A, B, margins, on_plane, pose_a, pose_b, answer, tolerance, open, of_a, of_b, w, sums, hull, found):
     """The patch of one answer of meshes with margins (2,): its corners in w.space; `found` (7,) = count, area, centre (3,), pieces
     of A and of B. on_plane: B is a plane, whatever its tables."""
     XA, XB = row(PoseRows(pose_a, 0), 0), row(PoseRows(pose_b, 0), 0)

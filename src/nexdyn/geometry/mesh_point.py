@@ -37,7 +37,7 @@ class Foot(NamedTuple):
 
 
 @formula
-def pseudonormal(normals, t, u, v, w):  # type: ignore[no-untyped-def]
+def pseudonormal(normals, t, u, v, w):
     """Of the feature of triangle t on which weights u, v, w of its corners lie."""
     if u > 0.0 and v > 0.0 and w > 0.0:
         column = 0
@@ -53,7 +53,7 @@ def pseudonormal(normals, t, u, v, w):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def foot(mesh, work, x, guess):  # type: ignore[no-untyped-def]
+def foot(mesh, work, x, guess):
     """The foot of x on the surface; triangle `guess` is tried first, −1 is none."""
     centre, half = Vec3Rows(mesh.nodes, 0), Vec3Rows(mesh.nodes, 3)
     best, t, u, v, w = FAR, -1, 1.0, 0.0, 0.0
@@ -96,14 +96,14 @@ def foot(mesh, work, x, guess):  # type: ignore[no-untyped-def]
 
 
 @formula
-def to_triangle(mesh, t, x):  # type: ignore[no-untyped-def]
+def to_triangle(mesh, t, x):
     """The distance of x from triangle t."""
     square, _, _, _ = to_point(triangle(mesh.corners, t), x)
     return sqrt(square)
 
 
 @formula
-def over_triangle(mesh, t, x, e, s0, s1, last):  # type: ignore[no-untyped-def]
+def over_triangle(mesh, t, x, e, s0, s1, last):
     """(s, distance from triangle t): the last or first point of x + s e, from s0 to s1, that lies over the triangle, to rounding; s1 or
     s0 where none does. Whatever s, the distance is that of its point."""
     tri = triangle(mesh.corners, t)
@@ -125,7 +125,7 @@ def over_triangle(mesh, t, x, e, s0, s1, last):  # type: ignore[no-untyped-def]
 
 
 @formula
-def on_chords(s, s0, f0, sm, fm, s1, f1):  # type: ignore[no-untyped-def]
+def on_chords(s, s0, f0, sm, fm, s1, f1):
     """The height at s of the line from s0, f0 by way of sm, fm to s1, f1."""
     if s < sm:
         return f0 + (fm - f0) * ((s - s0) / (sm - s0))
@@ -133,7 +133,7 @@ def on_chords(s, s0, f0, sm, fm, s1, f1):  # type: ignore[no-untyped-def]
 
 
 @formula
-def summit(top, s0, p0, q0, s1, p1, q1):  # type: ignore[no-untyped-def]
+def summit(top, s0, p0, q0, s1, p1, q1):
     """(height, s): `top`, or the greatest height below two lines from s0 to s1, from p0 to p1 and from q0 to q1, where that is higher."""
     best, at = top
     if min(p0, q0) > best:
@@ -150,7 +150,7 @@ def summit(top, s0, p0, q0, s1, p1, q1):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def below_chords(mesh, x, e, s0, s1, t0, t1):  # type: ignore[no-untyped-def]
+def below_chords(mesh, x, e, s0, s1, t0, t1):
     """(bound, s): no point of x + s e, from s0 to s1, is farther from the nearer of triangles t0 and t1; where it is highest."""
     f0, f1 = to_triangle(mesh, t0, x + s0 * e), to_triangle(mesh, t1, x + s1 * e)
     d0, d1 = to_triangle(mesh, t0, x + s1 * e), to_triangle(mesh, t1, x + s0 * e)
@@ -165,7 +165,7 @@ def below_chords(mesh, x, e, s0, s1, t0, t1):  # type: ignore[no-untyped-def]
 
 
 @formula
-def put_interval(mesh, work, count, x, e, L, s0, s1, g0, g1, t0, t1, level, best):  # type: ignore[no-untyped-def]
+def put_interval(mesh, work, count, x, e, L, s0, s1, g0, g1, t0, t1, level, best):
     """Put the interval s0, s1 with depths g0, g1 over triangles t0, t1 where more than `best` may be in it; how many there are.
 
     Its row is s0, s1, g0, g1, where to cut, upper bound."""
@@ -187,7 +187,7 @@ def put_interval(mesh, work, count, x, e, L, s0, s1, g0, g1, t0, t1, level, best
 
 
 @outlined
-def deepest_of_segment(mesh, work, x, e, best, small, guess):  # type: ignore[no-untyped-def]
+def deepest_of_segment(mesh, work, x, e, best, small, guess):
     """(Foot, s, left): the deepest point x + s e of a segment, where deeper than `best` by more than `small`; else t is −1.
 
     left: by how much a deeper one than the found may have been missed."""
@@ -196,7 +196,7 @@ def deepest_of_segment(mesh, work, x, e, best, small, guess):  # type: ignore[no
 
 
 @outlined
-def deepest_between(mesh, work, x, e, a, b, best, small):  # type: ignore[no-untyped-def]
+def deepest_between(mesh, work, x, e, a, b, best, small):
     """As deepest_of_segment, with the feet a and b of both ends."""
     L = length(e)
     found, at, left = Foot(0.0, a.y, a.n, -1), 0.0, 0.0

@@ -33,7 +33,7 @@ MOST_ADVANCES = 500
 
 
 @formula
-def at_time(X, V, t):  # type: ignore[no-untyped-def]
+def at_time(X, V, t):
     """The pose at time t."""
     speed = norm(V.w)
     half = 0.5 * speed * t
@@ -42,7 +42,7 @@ def at_time(X, V, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def swing(s, n, w):  # type: ignore[no-untyped-def]
+def swing(s, n, w):
     """ρ |n × w|: the most that turning adds to the speed along n."""
     m = cross(n, w)
     square = m @ m
@@ -50,7 +50,7 @@ def swing(s, n, w):  # type: ignore[no-untyped-def]
 
 
 @formula
-def onto_plane(n, X, V, Y, W, radius, left):  # type: ignore[no-untyped-def]
+def onto_plane(n, X, V, Y, W, radius, left):
     """μ of a half-space in pose X with twist V and normal ±n, and a shape of ρ = `radius` in pose Y with twist W; n from the half-space."""
     turning = norm(cross(n, V.w))
     if turning == 0.0:
@@ -60,7 +60,7 @@ def onto_plane(n, X, V, Y, W, radius, left):  # type: ignore[no-untyped-def]
 
 
 @formula
-def closing_speed(A, B, n, X, V, Y, W, left):  # type: ignore[no-untyped-def]
+def closing_speed(A, B, n, X, V, Y, W, left):
     """μ of shapes A and B in poses X, Y."""
     if A.kind == HALF_SPACE and B.kind != HALF_SPACE:
         return onto_plane(n, X, V, Y, W, B.radius, left)
@@ -70,7 +70,7 @@ def closing_speed(A, B, n, X, V, Y, W, left):  # type: ignore[no-untyped-def]
 
 
 @formula
-def first_contact(tables, i, j, XA, VA, XB, VB, duration, tolerance, work):  # type: ignore[no-untyped-def]
+def first_contact(tables, i, j, XA, VA, XB, VB, duration, tolerance, work):
     """(status, time, contact then) of shapes i and j; see `first_contacts`."""
     A, B = solid_of(tables.shapes, i), solid_of(tables.shapes, j)
     t, start, X, Y = 0.0, Vec3(0.0, 0.0, 0.0), XA, XB
@@ -94,7 +94,7 @@ def first_contact(tables, i, j, XA, VA, XB, VB, duration, tolerance, work):  # t
 
 
 @kernel
-def first_contacts(  # type: ignore[no-untyped-def]
+def first_contacts(
     tables, pairs, poses_a, twists_a, poses_b, twists_b, duration, tolerance, work, times, answers, status
 ):
     """When shapes of pairs (n, 2), in poses (n, 12) with twists (n, 6) = (w [rad/s], v [m/s]), first touch within `duration` [s].

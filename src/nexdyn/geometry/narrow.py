@@ -63,19 +63,19 @@ def work() -> Work:
 
 
 @formula
-def turned_round(c):  # type: ignore[no-untyped-def]
+def turned_round(c):
     """The contact of (b, a)."""
     return Contact(c.d, -c.n, c.b, c.a, c.error)
 
 
 @formula
-def without_margins(c, r, s):  # type: ignore[no-untyped-def]
+def without_margins(c, r, s):
     """The contact of cores as that of the shapes with margins r and s."""
     return Contact(c.d - r - s, c.n, c.a + r * c.n, c.b - s * c.n, c.error)
 
 
 @formula
-def half_space_and(B, X, tables):  # type: ignore[no-untyped-def]
+def half_space_and(B, X, tables):
     """n = e_z; b the lowest point of B."""
     n = Vec3(0.0, 0.0, 1.0)
     b = plus_turned(X.p, X.R, support(B, tables, T(X.R) @ (-n)))
@@ -83,7 +83,7 @@ def half_space_and(B, X, tables):  # type: ignore[no-untyped-def]
 
 
 @formula
-def point_and(A, B, XA, XB, tables):  # type: ignore[no-untyped-def]
+def point_and(A, B, XA, XB, tables):
     """The origin of A, a point, and B by its closed form, in the world."""
     y = T(XB.R) @ (XA.p - XB.p)
     d, n = nearest(B, tables, y)
@@ -91,7 +91,7 @@ def point_and(A, B, XA, XB, tables):  # type: ignore[no-untyped-def]
 
 
 @formula
-def segments(A, B, X):  # type: ignore[no-untyped-def]
+def segments(A, B, X):
     """Nearest points s e and p + t f of segments |s| ≤ h, |t| ≤ g (Ericson 2005, 5.1.9), s = (e × f)·(p × f)/|e × f|².
 
     Parallel ones take the middle of the length that they share. n is normal to each segment whose end is not the nearest
@@ -124,7 +124,7 @@ def segments(A, B, X):  # type: ignore[no-untyped-def]
 
 
 @formula
-def face_contact(A, B, X, tables, work, f):  # type: ignore[no-untyped-def]
+def face_contact(A, B, X, tables, work, f):
     """The rows of the corners of face f of the polytope, and its contact: n is inward, d its distance below 0."""
     i, j, k, p, q, r = weigh_face(work, f)
     P, Q = Vec3Rows(work.points, 3), Vec3Rows(work.points, 6)
@@ -134,7 +134,7 @@ def face_contact(A, B, X, tables, work, f):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def of_any_face(A, B, X, tables, work, count, best, L, fine):  # type: ignore[no-untyped-def]
+def of_any_face(A, B, X, tables, work, count, best, L, fine):
     """All but the same depth in many directions: the least deep contact that is proven from any face of the polytope.
 
     A face that is farther than a proven depth leads to no lesser one."""
@@ -148,7 +148,7 @@ def of_any_face(A, B, X, tables, work, count, best, L, fine):  # type: ignore[no
 
 
 @outlined
-def overlapping(A, B, X, tables, work, m, best, L, fine):  # type: ignore[no-untyped-def]
+def overlapping(A, B, X, tables, work, m, best, L, fine):
     """The contact of cores that overlap or touch, from a simplex of m points that holds the origin."""
     if not enclose(A, B, X, tables, work, m, L):
         return best
@@ -169,7 +169,7 @@ def overlapping(A, B, X, tables, work, m, best, L, fine):  # type: ignore[no-unt
 
 
 @formula
-def first_gap(round_a, round_b):  # type: ignore[no-untyped-def]
+def first_gap(round_a, round_b):
     """Where Newton's method takes over from the simplices, over the size. Polytopes need it seldom, for simplices end by themselves."""
     if round_a and round_b:
         return 3e-3
@@ -177,7 +177,7 @@ def first_gap(round_a, round_b):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def iterated(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
+def iterated(A, B, X, tables, work, start):
     """The contact of two cores by simplices, polytope and Newton's method; `start` is a first guess of b − a."""
     L = min(A.radius - A.margin, 1e300) + (B.radius - B.margin) + norm(X.p)
     fine = PRECISION * L
@@ -214,7 +214,7 @@ def iterated(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
 
 
 @formula
-def of_cores(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
+def of_cores(A, B, X, tables, work, start):
     """The contact of the shapes A and B of ordered kinds, in A's frame."""
     if A.kind == SEGMENT and B.kind == SEGMENT:
         c = segments(A, B, X)
@@ -227,7 +227,7 @@ def of_cores(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
 
 
 @formula
-def comes_first(shapes, i, j, XA, XB):  # type: ignore[no-untyped-def]
+def comes_first(shapes, i, j, XA, XB):
     """Whether A goes first: by kind, then sizes, then position, then axes; any order would do that knows no a and b."""
     if i != j:
         for c in range(COLUMNS):
@@ -237,7 +237,7 @@ def comes_first(shapes, i, j, XA, XB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pose_first(XA, XB):  # type: ignore[no-untyped-def]
+def pose_first(XA, XB):
     """Whether A goes first, by position, then axes."""
     p, q = XA.p, XB.p
     if p.x != q.x:
@@ -259,7 +259,7 @@ def pose_first(XA, XB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def is_finite(X):  # type: ignore[no-untyped-def]
+def is_finite(X):
     """Whether all numbers of a pose are finite."""
     R, p = X.R, X.p
     total = abs(R.xx) + abs(R.xy) + abs(R.xz) + abs(R.yx) + abs(R.yy) + abs(R.yz) + abs(R.zx) + abs(R.zy) + abs(R.zz)
@@ -267,7 +267,7 @@ def is_finite(X):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def ordered(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
+def ordered(tables, i, j, XA, XB, work, start):
     """(status, contact) of shape i in pose XA and shape j in pose XB, with i first; `start` guesses b − a."""
     A, B = solid_of(tables.shapes, i), solid_of(tables.shapes, j)
     if A.kind == POINT and has_nearest(B.kind):
@@ -288,7 +288,7 @@ def ordered(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pair_distance(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
+def pair_distance(tables, i, j, XA, XB, work, start):
     """(status, contact) of shape i in pose XA and shape j in pose XB, in the world; `start` guesses n, 0 is no guess."""
     if not (is_finite(XA) and is_finite(XB)):
         zero = Vec3(0.0, 0.0, 0.0)
@@ -300,7 +300,7 @@ def pair_distance(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped
 
 
 @kernel
-def distances(tables, pairs, poses_a, poses_b, work, answers, status):  # type: ignore[no-untyped-def]
+def distances(tables, pairs, poses_a, poses_b, work, answers, status):
     """Answers (n, ANSWER) of pairs (n, 2) of shapes in poses (n, 12) = (R row by row, p); status (n,).
 
     The normal in `answers` is where the search begins (the last one of a pair that moves on; 0 where none is known)."""
@@ -313,7 +313,7 @@ def distances(tables, pairs, poses_a, poses_b, work, answers, status):  # type: 
 
 
 @kernel
-def distances_among(tables, shapes, pairs, poses, before, known, work, answers, status):  # type: ignore[no-untyped-def]
+def distances_among(tables, shapes, pairs, poses, before, known, work, answers, status):
     """As `distances`, of sorted pairs (n, 2) of shapes (m,) in poses (m, 12).
 
     known: answers of sorted pairs `before`, where the search of the same pair begins."""

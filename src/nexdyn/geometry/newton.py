@@ -48,7 +48,7 @@ BENT = 1e-3
 
 
 @outlined
-def solve(M, n):  # type: ignore[no-untyped-def]
+def solve(M, n):
     """Gauss elimination of n rows of M (·, 7), right sides in column 6, with full pivoting; the solution comes in row 7.
 
     Row 6 holds the order of the columns. Pivots below ROUNDING times the first are dropped."""
@@ -107,7 +107,7 @@ class Moves(NamedTuple):
 
 
 @formula
-def with_tangent(M, q, t, k, side, n, e1, e2):  # type: ignore[no-untyped-def]
+def with_tangent(M, q, t, k, side, n, e1, e2):
     """Add the tangent t of A (side 1) or B (side −1) with curvature k in units of 1/L."""
     x, y, h = t @ e1, t @ e2, -(n @ t)
     if abs(k) > BENT:
@@ -128,7 +128,7 @@ def with_tangent(M, q, t, k, side, n, e1, e2):  # type: ignore[no-untyped-def]
 
 
 @formula
-def move_along(M, c, t, k, n, e1, e2, f, g):  # type: ignore[no-untyped-def]
+def move_along(M, c, t, k, n, e1, e2, f, g):
     """(the move along a tangent where the normal turns by f, g, in units of L; the next row of M)."""
     if abs(k) > BENT:
         return (-(n @ t) - f * (t @ e1) - g * (t @ e2)) / k, c
@@ -138,7 +138,7 @@ def move_along(M, c, t, k, n, e1, e2, f, g):  # type: ignore[no-untyped-def]
 
 
 @formula
-def newton_step(M, fa, fb, n, e1, e2, r, d, L):  # type: ignore[no-untyped-def]
+def newton_step(M, fa, fb, n, e1, e2, r, d, L):
     """Moves of a and b along their tangents, and the turn of n, in units of L."""
     q = Moves(2, d / L, 0.0, d / L, (e1 @ r) / L, (e2 @ r) / L, 0.0, 0.0, 0.0, 1.0, 0.0)
     q = with_tangent(M, q, fa.t1, L * fa.k1, 1.0, n, e1, e2)
@@ -169,13 +169,13 @@ def newton_step(M, fa, fb, n, e1, e2, r, d, L):  # type: ignore[no-untyped-def]
 
 
 @formula
-def moved(feature, frame, u, w):  # type: ignore[no-untyped-def]
+def moved(feature, frame, u, w):
     """The feature with its point moved along the tangents."""
     return Feature(feature.code, feature.x + u * frame.t1 + w * frame.t2, feature.t1, feature.t2)
 
 
 @outlined
-def converge(A, B, X, M, feature_a, feature_b, n, L):  # type: ignore[no-untyped-def]
+def converge(A, B, X, M, feature_a, feature_b, n, L):
     """(a, b, n) where the equations hold, or what MOST_STEPS reached."""
     I = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
     feature_a, feature_b = settled(A, I, feature_a), settled(B, X, feature_b)
@@ -198,7 +198,7 @@ def converge(A, B, X, M, feature_a, feature_b, n, L):  # type: ignore[no-untyped
 
 
 @formula
-def into(s, tables, x):  # type: ignore[no-untyped-def]
+def into(s, tables, x):
     """The point of the core nearest to x, where x is outside and the page has a closed form; else x."""
     if not has_nearest(s.kind):
         return x
@@ -207,7 +207,7 @@ def into(s, tables, x):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def slid(A, B, X, tables, contact, fine):  # type: ignore[no-untyped-def]
+def slid(A, B, X, tables, contact, fine):
     """Parallel features: the same distance and normal, with both points moved into their faces by turns."""
     a, b, n, d = contact.a, contact.b, contact.n, contact.d
     best, left = contact, 1e300
@@ -223,7 +223,7 @@ def slid(A, B, X, tables, contact, fine):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def polished(A, B, X, tables, work, rows, contact, L, fine):  # type: ignore[no-untyped-def]
+def polished(A, B, X, tables, work, rows, contact, L, fine):
     """The best contact that the features near `contact` give; rows (i, j, k) of the points that span flat ones."""
     i, j, k = rows
     I = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))

@@ -54,7 +54,7 @@ def patch_work() -> PatchWork:
 
 
 @formula
-def keep(points, count, x, n, least):  # type: ignore[no-untyped-def]
+def keep(points, count, x, n, least):
     """Append x where it reaches the plane n·x = least; the count goes on beyond the room, so that it is noticed."""
     if n @ x < least:
         return count
@@ -65,7 +65,7 @@ def keep(points, count, x, n, least):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def feature(s, tables, n, tolerance, points):  # type: ignore[no-untyped-def]
+def feature(s, tables, n, tolerance, points):
     """Write the points of the core's feature along n, in its own frame; how many."""
     P = Vec3Rows(points, 0)
     top = support(s, tables, n)
@@ -100,19 +100,19 @@ def feature(s, tables, n, tolerance, points):  # type: ignore[no-untyped-def]
 
 
 @formula
-def turn(p, i, j, x, y):  # type: ignore[no-untyped-def]
+def turn(p, i, j, x, y):
     """Twice the area of the triangle of rows i, j of p and (x, y); positive counter-clockwise."""
     return (p[j, 0] - p[i, 0]) * (y - p[i, 1]) - (p[j, 1] - p[i, 1]) * (x - p[i, 0])
 
 
 @formula
-def bulges(p, i, j, x, y, small):  # type: ignore[no-untyped-def]
+def bulges(p, i, j, x, y, small):
     """Whether row j of p is to the right of the line from row i to (x, y), by more than `small`."""
     return turn(p, i, j, x, y) > small * (abs(x - p[i, 0]) + abs(y - p[i, 1]))
 
 
 @outlined
-def convex(p, count, out, small):  # type: ignore[no-untyped-def]
+def convex(p, count, out, small):
     """The hull of `count` points p (·, 2), sorted in place, counter-clockwise into `out`; how many (1, 2 or more)."""
     for i in range(1, count):
         x, y, j = p[i, 0], p[i, 1], i
@@ -140,7 +140,7 @@ def convex(p, count, out, small):  # type: ignore[no-untyped-def]
 
 
 @formula
-def clip(p, count, x, y, u, v, out):  # type: ignore[no-untyped-def]
+def clip(p, count, x, y, u, v, out):
     """The part of polygon, segment or point p on the left of the line through (x, y) along (u, v), into `out`."""
     m = 0
     for i in range(count):
@@ -160,7 +160,7 @@ def clip(p, count, x, y, u, v, out):  # type: ignore[no-untyped-def]
 
 
 @formula
-def copied(p, count, out):  # type: ignore[no-untyped-def]
+def copied(p, count, out):
     """p into `out`."""
     for i in range(count):
         out[i, 0], out[i, 1] = p[i, 0], p[i, 1]
@@ -168,7 +168,7 @@ def copied(p, count, out):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def intersection(w, m, k, tolerance):  # type: ignore[no-untyped-def]
+def intersection(w, m, k, tolerance):
     """The common part of w.first (m points) and w.second (k points), into w.clipped; how many, 0 where there is none.
 
     Neither is a half-space; a polygon clips what has fewer points, segments clip each other where they are parallel."""
@@ -198,7 +198,7 @@ def intersection(w, m, k, tolerance):  # type: ignore[no-untyped-def]
 
 
 @formula
-def projected(s, X, tables, n, tolerance, points, o, e1, e2, out):  # type: ignore[no-untyped-def]
+def projected(s, X, tables, n, tolerance, points, o, e1, e2, out):
     """The feature of s in pose X along n, in the plane through o of e1, e2, into `out`; how many points."""
     P = Vec3Rows(points, 0)
     count = feature(s, tables, T(X.R) @ n, tolerance, points)
@@ -209,7 +209,7 @@ def projected(s, X, tables, n, tolerance, points, o, e1, e2, out):  # type: igno
 
 
 @formula
-def area_and_centre(p, count):  # type: ignore[no-untyped-def]
+def area_and_centre(p, count):
     """(area, x, y): of a polygon its centroid, of a segment its middle."""
     x, y, area = 0.0, 0.0, 0.0
     for i in range(count):
@@ -227,7 +227,7 @@ def area_and_centre(p, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def patches(tables, pairs, poses_a, poses_b, answers, tolerance, work, polygons, counts, areas, centres, status):  # type: ignore[no-untyped-def]
+def patches(tables, pairs, poses_a, poses_b, answers, tolerance, work, polygons, counts, areas, centres, status):
     """The patches of pairs (n, 2) whose distances are `answers` (narrow.distances), within an angle `tolerance` [rad].
 
     polygons (n, MOST_OF_PATCH, 3) of which counts (n,) points are written, areas (n,) [m²], centres (n, 3), in the world,

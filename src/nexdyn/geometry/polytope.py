@@ -25,7 +25,7 @@ FAR = 1e300
 
 
 @formula
-def add_face(work, count, i, j, k):  # type: ignore[no-untyped-def]
+def add_face(work, count, i, j, k):
     """Put face (i, j, k) behind the `count` that stand; it is never the nearest where it has no area."""
     W, N = Vec3Rows(work.points, 0), Vec3Rows(work.faces, 0)
     p, q, r = W[i], W[j], W[k]
@@ -45,7 +45,7 @@ def add_face(work, count, i, j, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def sees(work, f, w):  # type: ignore[no-untyped-def]
+def sees(work, f, w):
     """Whether the outside of face f holds w."""
     if work.faces[f, 3] == FAR:  # by its corners alone
         W = Vec3Rows(work.points, 0)
@@ -56,7 +56,7 @@ def sees(work, f, w):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def enclose(A, B, X, tables, work, m, size):  # type: ignore[no-untyped-def]
+def enclose(A, B, X, tables, work, m, size):
     """Complete the simplex of m points to a tetrahedron around the origin and make its faces; False for a flat C."""
     points = work.points
     W = Vec3Rows(points, 0)
@@ -101,7 +101,7 @@ def enclose(A, B, X, tables, work, m, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def open_hole(work, count, first, w):  # type: ignore[no-untyped-def]
+def open_hole(work, count, first, w):
     """Take away the faces that see w, connected with face `first`; how many, their numbers in `stack`."""
     work.stack[0] = first
     work.corners[first, 3] = 0
@@ -120,7 +120,7 @@ def open_hole(work, count, first, w):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def grow(A, B, X, tables, work, m, count, gap):  # type: ignore[no-untyped-def]
+def grow(A, B, X, tables, work, m, count, gap):
     """Add points until the bounds of the depth differ by less than `gap`.
 
     Returns (REACHED or FULL, points, faces, the nearest face)."""
@@ -158,7 +158,7 @@ def grow(A, B, X, tables, work, m, count, gap):  # type: ignore[no-untyped-def]
 
 
 @formula
-def weigh_face(work, f):  # type: ignore[no-untyped-def]
+def weigh_face(work, f):
     """Bring the corners of face f to the first three rows, weighted for the point of its plane nearest to the origin.
 
     Ends the growth: the rows of the polytope are no longer its."""

@@ -24,7 +24,7 @@ RIM = 1e-9
 
 
 @formula
-def within(t, N, x):  # type: ignore[no-untyped-def]
+def within(t, N, x):
     """Whether a point of the plane of a triangle lies inside it, and not on its rim."""
     least = RIM * (N @ N)
     return (
@@ -35,19 +35,19 @@ def within(t, N, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def same(a, b):  # type: ignore[no-untyped-def]
+def same(a, b):
     """Whether two corners are one vertex."""
     return a.x == b.x and a.y == b.y and a.z == b.z
 
 
 @formula
-def of_any(a, t):  # type: ignore[no-untyped-def]
+def of_any(a, t):
     """Whether a is a corner of t."""
     return same(a, t.p) or same(a, t.q) or same(a, t.r)
 
 
 @formula
-def boxes_meet(mesh, i, j):  # type: ignore[no-untyped-def]
+def boxes_meet(mesh, i, j):
     """Whether the boxes of nodes i and j do."""
     c, h = Vec3Rows(mesh.nodes, 0), Vec3Rows(mesh.nodes, 3)
     r, s = c[j] - c[i], h[i] + h[j]
@@ -55,7 +55,7 @@ def boxes_meet(mesh, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def crossings(mesh, most, stack, where):  # type: ignore[no-untyped-def]
+def crossings(mesh, most, stack, where):
     """(how many pairs of triangles cross, whether all were looked at), and a point of the first in `where` (1, 3)."""
     count, found, looks = 1, 0, 0
     stack[0, 0], stack[0, 1] = 0, 0

@@ -22,7 +22,7 @@ CONVERGED, INSIDE, STALLED = 0, 1, 2
 
 
 @formula
-def on_segment(p, q):  # type: ignore[no-untyped-def]
+def on_segment(p, q):
     """(|v|², λ_p, λ_q) of the point of the segment that is nearest to the origin."""
     e = q - p
     ee, along = e @ e, -(p @ e)
@@ -36,13 +36,13 @@ def on_segment(p, q):  # type: ignore[no-untyped-def]
 
 
 @formula
-def beyond(v, r):  # type: ignore[no-untyped-def]
+def beyond(v, r):
     """v·(r − v): not negative where point r keeps v the nearest one; of rounding first order, where |v| shows second."""
     return v @ (r - v)
 
 
 @formula
-def on_triangle(p, q, r):  # type: ignore[no-untyped-def]
+def on_triangle(p, q, r):
     """(|v|², λ_p, λ_q, λ_r) of the point of the triangle that is nearest to the origin."""
     N = cross(q - p, r - p)
     f, g, h = N @ cross(q, r), N @ cross(r, p), N @ cross(p, q)
@@ -64,14 +64,14 @@ def on_triangle(p, q, r):  # type: ignore[no-untyped-def]
 
 
 @formula
-def outside_face(p, q, r, s):  # type: ignore[no-untyped-def]
+def outside_face(p, q, r, s):
     """Whether the origin is not on the side of plane p, q, r on which s lies; true for a flat tetrahedron."""
     N = cross(q - p, r - p)
     return not (-(p @ N)) * ((s - p) @ N) > 0.0
 
 
 @outlined
-def weigh(points, m):  # type: ignore[no-untyped-def]
+def weigh(points, m):
     """Write the weights of the nearest point of the simplex of m points; True where it holds the origin."""
     W = Vec3Rows(points, 0)
     for k in range(m):
@@ -102,7 +102,7 @@ def weigh(points, m):  # type: ignore[no-untyped-def]
 
 
 @formula
-def keep_weighted(points, m):  # type: ignore[no-untyped-def]
+def keep_weighted(points, m):
     """Drop the points of no weight; how many stay."""
     kept = 0
     for k in range(m):
@@ -114,7 +114,7 @@ def keep_weighted(points, m):  # type: ignore[no-untyped-def]
 
 
 @formula
-def weighted(points, m, column):  # type: ignore[no-untyped-def]
+def weighted(points, m, column):
     """Σ λ_k x_k of the vectors that begin in `column`."""
     x = Vec3Rows(points, column)
     total = Vec3(0.0, 0.0, 0.0)
@@ -124,7 +124,7 @@ def weighted(points, m, column):  # type: ignore[no-untyped-def]
 
 
 @formula
-def put_support(A, B, X, tables, n, points, k):  # type: ignore[no-untyped-def]
+def put_support(A, B, X, tables, n, points, k):
     """Support point of C against n into row k."""
     a, b = support_pair(A, B, X, tables, n)
     w = b - a
@@ -134,7 +134,7 @@ def put_support(A, B, X, tables, n, points, k):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def approach(A, B, X, tables, points, m, v, gap, small):  # type: ignore[no-untyped-def]
+def approach(A, B, X, tables, points, m, v, gap, small):
     """Go on from the simplex of m points, whose nearest point is v, until the bounds differ by less than `gap`.
 
     Returns (CONVERGED, INSIDE or STALLED, m, v, the difference). INSIDE: C holds the origin to `small`."""

@@ -43,7 +43,7 @@ class Solid(NamedTuple):
 
 
 @formula
-def solid_of(shapes, i):  # type: ignore[no-untyped-def]
+def solid_of(shapes, i):
     """Row i of the table of shapes."""
     return Solid(
         int(shapes[i, 0]), Vec3(shapes[i, 1], shapes[i, 2], shapes[i, 3]), shapes[i, 4], shapes[i, 5],

@@ -14,19 +14,19 @@ from nexdyn.spatial.lanes import sqrt
 
 
 @formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):
     """The origin."""
     return Vec3(0.0, 0.0, 0.0)
 
 
 @formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):
     """|x|."""
     return sqrt(x @ x)
 
 
 @formula
-def nearest(s, tables, x):  # type: ignore[no-untyped-def]
+def nearest(s, tables, x):
     """|x|, x/|x|; e_x at the origin itself."""
     d = sqrt(x @ x)
     if d > 0.0:

@@ -43,13 +43,13 @@ class Near(NamedTuple):
 
 
 @formula
-def clamped(x):  # type: ignore[no-untyped-def]
+def clamped(x):
     """x, at least 0 and at most 1."""
     return min(max(x, 0.0), 1.0)
 
 
 @formula
-def of_segments(p, e, q, f):  # type: ignore[no-untyped-def]
+def of_segments(p, e, q, f):
     """(|b − a|², s, t) of the nearest points a = p + s e, b = q + t f."""
     w, N = q - p, cross(e, f)
     ee, ff, NN = e @ e, f @ f, N @ N
@@ -65,13 +65,13 @@ def of_segments(p, e, q, f):  # type: ignore[no-untyped-def]
 
 
 @formula
-def to_point(tri, x):  # type: ignore[no-untyped-def]
+def to_point(tri, x):
     """(|y − x|², weights of the corners) of the point y of the triangle that is nearest to x."""
     return on_triangle(tri.p - x, tri.q - x, tri.r - x)
 
 
 @formula
-def pierces(x, y, tri, N):  # type: ignore[no-untyped-def]
+def pierces(x, y, tri, N):
     """Whether segment x, y goes through the triangle with normal N; (yes, fraction of the way)."""
     h, g = N @ (x - tri.p), N @ (y - tri.p)
     if not (h * g < 0.0 or (h != g and (h == 0.0 or g == 0.0))):
@@ -85,7 +85,7 @@ def pierces(x, y, tri, N):  # type: ignore[no-untyped-def]
 
 
 @formula
-def edge_pair(best, p, e, q, f):  # type: ignore[no-untyped-def]
+def edge_pair(best, p, e, q, f):
     """The nearer of `best` and of edges p + s e and q + t f."""
     square, s, t = of_segments(p, e, q, f)
     if square < best.square:
@@ -99,7 +99,7 @@ def edge_pair(best, p, e, q, f):  # type: ignore[no-untyped-def]
 
 
 @formula
-def corner_and_face(best, x, tri, N, swapped):  # type: ignore[no-untyped-def]
+def corner_and_face(best, x, tri, N, swapped):
     """The nearer of `best` and of corner x over the inside of the triangle with normal N."""
     h = N @ (x - tri.p)
     NN = N @ N
@@ -113,20 +113,20 @@ def corner_and_face(best, x, tri, N, swapped):  # type: ignore[no-untyped-def]
 
 
 @formula
-def side(N, tri, p):  # type: ignore[no-untyped-def]
+def side(N, tri, p):
     """(least, greatest) height N·(x − p) of the corners of a triangle."""
     f, g, h = N @ (tri.p - p), N @ (tri.q - p), N @ (tri.r - p)
     return min(f, g, h), max(f, g, h)
 
 
 @formula
-def apart(low, high):  # type: ignore[no-untyped-def]
+def apart(low, high):
     """How far an interval is from 0."""
     return max(low, -high, 0.0)
 
 
 @formula
-def normal_of(e, f):  # type: ignore[no-untyped-def]
+def normal_of(e, f):
     """e × f of two edges, 0 where it is rounding: what a triangle that is a segment has for a normal."""
     N = cross(e, f)
     if N @ N > FLAT * (e @ e) * (f @ f):
@@ -135,7 +135,7 @@ def normal_of(e, f):  # type: ignore[no-untyped-def]
 
 
 @formula
-def crossing(A, B, NA, NB):  # type: ignore[no-untyped-def]
+def crossing(A, B, NA, NB):
     """(whether an edge of one pierces the other, a point of both)."""
     hit, s = pierces(A.p, A.q, B, NB)
     if hit:
@@ -157,13 +157,13 @@ def crossing(A, B, NA, NB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def apart_along(a, b, c, p, q, r):  # type: ignore[no-untyped-def]
+def apart_along(a, b, c, p, q, r):
     """How far the intervals of a, b, c and of p, q, r are apart."""
     return max(min(p, q, r) - max(a, b, c), min(a, b, c) - max(p, q, r), 0.0)
 
 
 @formula
-def box_gap(A, B):  # type: ignore[no-untyped-def]
+def box_gap(A, B):
     """The square of the distance of the boxes of two triangles along the axes."""
     x = apart_along(A.p.x, A.q.x, A.r.x, B.p.x, B.q.x, B.r.x)
     y = apart_along(A.p.y, A.q.y, A.r.y, B.p.y, B.q.y, B.r.y)
@@ -172,7 +172,7 @@ def box_gap(A, B):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def of_triangles(A, B, limit):  # type: ignore[no-untyped-def]
+def of_triangles(A, B, limit):
     """The nearest points of two triangles, or no answer (square `limit`) where they are not nearer than √limit."""
     zero = Vec3(0.0, 0.0, 0.0)
     best = Near(limit, zero, zero, zero)
@@ -212,7 +212,7 @@ def of_triangles(A, B, limit):  # type: ignore[no-untyped-def]
 
 
 @formula
-def of_segment_and_triangle(x, d, tri, limit):  # type: ignore[no-untyped-def]
+def of_segment_and_triangle(x, d, tri, limit):
     """The nearest points of segment x + s d and a triangle, as of_triangles."""
     zero = Vec3(0.0, 0.0, 0.0)
     best = Near(limit, zero, zero, zero)
@@ -228,6 +228,6 @@ def of_segment_and_triangle(x, d, tri, limit):  # type: ignore[no-untyped-def]
 
 
 @formula
-def length(a):  # type: ignore[no-untyped-def]
+def length(a):
     """|a|."""
     return sqrt(a @ a)

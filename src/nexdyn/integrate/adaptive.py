@@ -33,7 +33,7 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 
 
 @formula
-def error_norm(e, dt, K, rtol, atol, s, size):  # type: ignore[no-untyped-def]
+def error_norm(e, dt, K, rtol, atol, s, size):
     """‖h Σ e_i K_i / (atol + rtol s)‖_rms."""
     total = 0.0
     for m in range(size):
@@ -45,7 +45,7 @@ def error_norm(e, dt, K, rtol, atol, s, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def worst_component(e, K, rtol, atol, s, size):  # type: ignore[no-untyped-def]
+def worst_component(e, K, rtol, atol, s, size):
     """The component with the largest share in `error_norm`; the first that is not a number, if one is not."""
     worst, largest = 0, -1.0
     for m in range(size):
@@ -61,7 +61,7 @@ def worst_component(e, K, rtol, atol, s, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def first_step(K, rtol, atol, s, size, dt_max):  # type: ignore[no-untyped-def]
+def first_step(K, rtol, atol, s, size, dt_max):
     """A step over which y changes by a hundredth of its scale."""
     slope = 0.0
     for m in range(size):
@@ -71,7 +71,7 @@ def first_step(K, rtol, atol, s, size, dt_max):  # type: ignore[no-untyped-def]
 
 
 @formula
-def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):  # type: ignore[no-untyped-def]
+def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):
     """The state at t + θ dt into a row of `out`, its acceleration evaluated there (with stage 1 as scratch)."""
     for m in range(size):
         total = 0.0
@@ -89,7 +89,7 @@ def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):  # type:
 
 
 @shared
-def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y, y_old, stage, s, K, n, out):  # type: ignore[no-untyped-def]
+def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y, y_old, stage, s, K, n, out):
     """Steps until t_end (each sample of the problem ends one), until `out` is full, or until `work` evaluations are spent.
 
     control (15): t, dt (0: choose), last error, steps, next time wanted, evaluations, rejected steps, rtol, atol,

@@ -22,7 +22,7 @@ from nexdyn.kernel import formula, inlined, kernel, shared
 
 
 @formula
-def first_not_finite(y, size):  # type: ignore[no-untyped-def]
+def first_not_finite(y, size):
     """The first component that is NaN or infinite (x − x ≠ 0); −1 if none is."""
     for m in range(size):
         if not (y[m] - y[m] == 0.0):
@@ -31,7 +31,7 @@ def first_not_finite(y, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def first_beyond(y, most, size):  # type: ignore[no-untyped-def]
+def first_beyond(y, most, size):
     """The first component that is NaN or of greater size than `most` allows; −1 if none is."""
     for m in range(size):
         if not (abs(y[m]) <= most[m]):
@@ -40,7 +40,7 @@ def first_beyond(y, most, size):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no-untyped-def]
+def evaluate(problem, A, c, t, dt, y, stage, K, size, first):
     """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j), i = first, …: the status, how many are known, when it failed."""
     for i in range(first, len(c)):
         at = y
@@ -60,7 +60,7 @@ def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no
 
 
 @inlined
-def advance(dt, b, y, K, size):  # type: ignore[no-untyped-def]
+def advance(dt, b, y, K, size):
     """y ← y + dt Σ b_i K_i."""
     for m in range(size):
         total = b[0] * K[0, m]
@@ -70,7 +70,7 @@ def advance(dt, b, y, K, size):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
+def semi_implicit_step(problem, dt, y, K, n):
     """v ← v + dt a,  ξ ← dt ξ̇(v⁺);  a in K_0."""
     for m in range(n, 2 * n):
         y[m] = y[m] + dt * K[0, m]
@@ -81,7 +81,7 @@ def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
 
 
 @shared
-def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, most, stage, K, n, out):  # type: ignore[no-untyped-def]
+def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, most, stage, K, n, out):
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
     A step is divided where something is sampled inside it. Where a component of y becomes larger than `most` (size,) the
@@ -129,7 +129,7 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, most, st
 
 
 @kernel
-def sample(problem, t, y, K, n, out):  # type: ignore[no-untyped-def]
+def sample(problem, t, y, K, n, out):
     """The state at t, with its acceleration if that is finite, into row 0 of `out`.
 
     Returns (status, component that is not finite).

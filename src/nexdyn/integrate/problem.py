@@ -43,7 +43,7 @@ scale = generic("scale", "Magnitudes of the components of y.")
 
 
 @outlined
-def rates_aside(problem, t, y, K, i):  # type: ignore[no-untyped-def]
+def rates_aside(problem, t, y, K, i):
     """`rates` from wherever it is not the stages of a step: compiled once for all of these."""
     return rates(problem, t, y, K, i)
 
@@ -74,7 +74,7 @@ def stage_rates(problem: Any, t: Any, y: Any, K: Any, i: Any) -> Any:
 
 
 @overloaded(stage_rates)
-def _stage_rates(problem, t, y, K, i):  # type: ignore[no-untyped-def]
+def _stage_rates(problem, t, y, K, i):
     if tables_of_forces(problem) > MANY:
         return lambda problem, t, y, K, i: rates_aside(problem, t, y, K, i)
     return lambda problem, t, y, K, i: rates(problem, t, y, K, i)

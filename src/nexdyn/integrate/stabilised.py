@@ -44,14 +44,14 @@ def damping(alpha: float | None, beta: float | None, gravity: Array, length: flo
 
 
 @formula
-def speed2(V, length):  # type: ignore[no-untyped-def]
+def speed2(V, length):
     """|ω|² + |v|²/L² of a velocity."""
     w, v = V.w, V.v
     return w @ w + (v @ v) / (length * length)
 
 
 @formula
-def rate(damping, squared):  # type: ignore[no-untyped-def]
+def rate(damping, squared):
     """α [1/s] by default, where `squared` is the mean of |ω|² + |v|²/L² [1/s²]."""
     most = damping[AT_MOST]
     r2 = PACE * PACE * (damping[RATE2] + squared)

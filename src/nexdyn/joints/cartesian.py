@@ -21,19 +21,25 @@ class Cartesian(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     return Pose(X.R, X.p + X.R @ Vec3(q[k], q[k + 1], q[k + 2]))
 
 
 @formula
-def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    q[k], q[k + 1], q[k + 2] = p.x, p.y, p.z
+
+
+@formula
+def motion_subspace(H, j):
     H[j] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))
     H[j + 1] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0))
     H[j + 2] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 
 @formula
-def constraint_subspace(W):  # type: ignore[no-untyped-def]
+def constraint_subspace(W):
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[2] = Force(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))

@@ -9,6 +9,7 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z, z_column
+from nexdyn.spatial.lanes import atan2
 
 
 class Cylindrical(Joint):
@@ -21,18 +22,24 @@ class Cylindrical(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     return Pose(turned_about_z(X.R, q[k]), X.p + q[k + 1] * z_column(X.R))
 
 
 @formula
-def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    q[k], q[k + 1] = atan2(R.yx - R.xy, R.xx + R.yy), p.z
+
+
+@formula
+def motion_subspace(H, j):
     H[j] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
     H[j + 1] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 
 @formula
-def constraint_subspace(W):  # type: ignore[no-untyped-def]
+def constraint_subspace(W):
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[2] = Force(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))

@@ -19,7 +19,7 @@ class Fixed(Joint):
 
 
 @formula
-def constraint_subspace(W):  # type: ignore[no-untyped-def]
+def constraint_subspace(W):
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[2] = Force(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))

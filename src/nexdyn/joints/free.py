@@ -7,6 +7,7 @@ chart about q:  q ⊗ exp(φ), p + d;   φ̇ = Jᵣ⁻¹(φ) ω,  ḋ = R v
 from __future__ import annotations
 
 from nexdyn.joints import kinds
+from nexdyn.joints.spherical import quaternion_near
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Motion, Pose, Quat, Vec3, rotation
@@ -20,13 +21,21 @@ class Free(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     p = X.p + X.R @ Vec3(q[k + 4], q[k + 5], q[k + 6])
     return Pose(X.R @ rotation(Quat(q[k], q[k + 1], q[k + 2], q[k + 3])), p)
 
 
 @formula
-def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    x = quaternion_near(R, q, k)
+    q[k], q[k + 1], q[k + 2], q[k + 3] = x.w, x.x, x.y, x.z
+    q[k + 4], q[k + 5], q[k + 6] = p.x, p.y, p.z
+
+
+@formula
+def motion_subspace(H, j):
     H[j] = Motion(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     H[j + 1] = Motion(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     H[j + 2] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))

@@ -12,7 +12,7 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z, z_column
-from nexdyn.spatial.lanes import sqrt
+from nexdyn.spatial.lanes import atan2, sqrt
 
 
 class Helical(Joint):
@@ -29,17 +29,23 @@ class Helical(Joint):
 
 
 @formula
-def pose(X, q, k, pitch):  # type: ignore[no-untyped-def]
+def pose(X, q, k, pitch):
     return Pose(turned_about_z(X.R, q[k]), X.p + (pitch * q[k]) * z_column(X.R))
 
 
 @formula
-def motion_subspace(H, j, pitch):  # type: ignore[no-untyped-def]
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, but for whole turns, which its advance tells."""
+    q[k] = atan2(R.yx - R.xy, R.xx + R.yy)
+
+
+@formula
+def motion_subspace(H, j, pitch):
     H[j] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, pitch))
 
 
 @formula
-def constraint_subspace(W, pitch):  # type: ignore[no-untyped-def]
+def constraint_subspace(W, pitch):
     s = 1.0 / sqrt(1.0 + pitch * pitch)
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))

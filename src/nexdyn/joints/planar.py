@@ -10,7 +10,7 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z
-from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.lanes import atan2, zero
 from nexdyn.spatial.sincos import sincos
 
 
@@ -24,13 +24,19 @@ class Planar(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     p = X.p + X.R @ Vec3(q[k], q[k + 1], zero(q[k]))
     return Pose(turned_about_z(X.R, q[k + 2]), p)
 
 
 @formula
-def motion_subspace(H, j, q, k):  # type: ignore[no-untyped-def]
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    q[k], q[k + 1], q[k + 2] = p.x, p.y, atan2(R.yx - R.xy, R.xx + R.yy)
+
+
+@formula
+def motion_subspace(H, j, q, k):
     s, c = sincos(q[k + 2])
     H[j] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(c, -s, 0.0))
     H[j + 1] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(s, c, 0.0))
@@ -38,7 +44,7 @@ def motion_subspace(H, j, q, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bias(q, k, v, j):  # type: ignore[no-untyped-def]
+def bias(q, k, v, j):
     """Ḣ q̇."""
     s, c = sincos(q[k + 2])
     x, y = c * v[j] + s * v[j + 1], c * v[j + 1] - s * v[j]
@@ -47,14 +53,14 @@ def bias(q, k, v, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def column_rate(v, j, h):  # type: ignore[no-untyped-def]
+def column_rate(v, j, h):
     """Rate of a column h of H: the translations turn back with the child, ḣ = (0, −q̇₃ e_z × h)."""
     r, o = v[j + 2], zero(v[j])
     return Motion(Vec3(o, o, o), Vec3(r * h.v.y, -(r * h.v.x), o))
 
 
 @formula
-def column_slope(m, n, h):  # type: ignore[no-untyped-def]
+def column_slope(m, n, h):
     """∂h_m/∂q_n of column m, which is h: ∂h/∂q₃ = (0, −e_z × h) of the translations, the others are 0."""
     o = zero(h.v.x)
     if m < 2 and n == 2:
@@ -63,7 +69,7 @@ def column_slope(m, n, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bias_slope(q, k, v, j, n):  # type: ignore[no-untyped-def]
+def bias_slope(q, k, v, j, n):
     """∂(Ḣ q̇)/∂q_n at constant q̇: −q̇₃ Rᵀ(q̇₁, q̇₂, 0) for the turn, n = 2."""
     s, c = sincos(q[k + 2])
     x, y = c * v[j] + s * v[j + 1], c * v[j + 1] - s * v[j]
@@ -73,7 +79,7 @@ def bias_slope(q, k, v, j, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def constraint_subspace(W):  # type: ignore[no-untyped-def]
+def constraint_subspace(W):
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[2] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))

@@ -21,17 +21,23 @@ class Prismatic(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     return Pose(X.R, X.p + q[k] * z_column(X.R))
 
 
 @formula
-def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    q[k] = p.z
+
+
+@formula
+def motion_subspace(H, j):
     H[j] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 
 @formula
-def constraint_subspace(W):  # type: ignore[no-untyped-def]
+def constraint_subspace(W):
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[2] = Force(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
-from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, Vec3, rotation
+from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, Vec3, normalized, rotation
+from nexdyn.spatial.lanes import greater, if_less, zero
 
 
 class Spherical(Joint):
@@ -21,19 +22,47 @@ class Spherical(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     return Pose(X.R @ rotation(Quat(q[k], q[k + 1], q[k + 2], q[k + 3])), X.p)
 
 
 @formula
-def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+def quaternion_near(R, q, k):
+    """The unit quaternion of R, of its two signs that nearer to q."""
+    trace, o = R.xx + R.yy + R.zz, zero(R.xx)
+    x = Quat(R.yx - R.xy, R.xz + R.zx, R.yz + R.zy, 1.0 + 2.0 * R.zz - trace)
+    y = Quat(R.xz - R.zx, R.xy + R.yx, 1.0 + 2.0 * R.yy - trace, R.yz + R.zy)
+    x = quaternion_if_less(R.yy, R.zz, x, y)
+    y = Quat(R.zy - R.yz, 1.0 + 2.0 * R.xx - trace, R.xy + R.yx, R.xz + R.zx)
+    x = quaternion_if_less(R.xx, greater(R.yy, R.zz), x, y)
+    y = Quat(1.0 + trace, R.zy - R.yz, R.xz - R.zx, R.yx - R.xy)
+    x = normalized(quaternion_if_less(trace, greater(R.xx, greater(R.yy, R.zz)), x, y))
+    across = x.w * q[k] + x.x * q[k + 1] + x.y * q[k + 2] + x.z * q[k + 3]
+    return if_less(across, 0.0, o - 1.0, o + 1.0) * x
+
+
+@formula
+def quaternion_if_less(a, b, x, y):
+    """x where a < b, else y."""
+    return Quat(if_less(a, b, x.w, y.w), if_less(a, b, x.x, y.x), if_less(a, b, x.y, y.y), if_less(a, b, x.z, y.z))
+
+
+@formula
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    x = quaternion_near(R, q, k)
+    q[k], q[k + 1], q[k + 2], q[k + 3] = x.w, x.x, x.y, x.z
+
+
+@formula
+def motion_subspace(H, j):
     H[j] = Motion(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     H[j + 1] = Motion(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
     H[j + 2] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
 
 
 @formula
-def constraint_subspace(W):  # type: ignore[no-untyped-def]
+def constraint_subspace(W):
     W[0] = Force(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0))
     W[2] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))

@@ -11,7 +11,7 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, turned_about_z
-from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.lanes import atan2, zero
 from nexdyn.spatial.sincos import sincos
 
 
@@ -25,7 +25,7 @@ class Universal(Joint):
 
 
 @formula
-def pose(X, q, k):  # type: ignore[no-untyped-def]
+def pose(X, q, k):
     R = turned_about_z(X.R, q[k])
     s, c = sincos(q[k + 1])
     R = Mat3(
@@ -37,14 +37,21 @@ def pose(X, q, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def motion_subspace(H, j, q, k):  # type: ignore[no-untyped-def]
+def coordinates_of(R, p, q, k):
+    """q of the pose (R, p) of B in A, or of the nearest that the joint takes."""
+    # R = Rz(q₁) Rx(q₂): the first column is (c₁, s₁, 0), the third ends in c₂, the second in s₂
+    q[k], q[k + 1] = atan2(R.yx, R.xx), atan2(R.zy, R.zz)
+
+
+@formula
+def motion_subspace(H, j, q, k):
     s, c = sincos(q[k + 1])
     H[j] = Motion(Vec3(0.0, s, c), Vec3(0.0, 0.0, 0.0))
     H[j + 1] = Motion(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
 
 
 @formula
-def bias(q, k, v, j):  # type: ignore[no-untyped-def]
+def bias(q, k, v, j):
     """Ḣ q̇."""
     s, c = sincos(q[k + 1])
     r, o = v[j] * v[j + 1], zero(s)
@@ -52,7 +59,7 @@ def bias(q, k, v, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def column_rate(q, k, v, j, n):  # type: ignore[no-untyped-def]
+def column_rate(q, k, v, j, n):
     """Rate of column n of H: ḣ₁ = q̇₂ (0, c₂, −s₂; 0),  ḣ₂ = 0."""
     s, c = sincos(q[k + 1])
     o = zero(s)
@@ -61,7 +68,7 @@ def column_rate(q, k, v, j, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def column_slope(q, k, m, n):  # type: ignore[no-untyped-def]
+def column_slope(q, k, m, n):
     """∂h_m/∂q_n: ∂h₁/∂q₂ = (0, c₂, −s₂; 0), the others are 0."""
     s, c = sincos(q[k + 1])
     o = zero(s)
@@ -71,7 +78,7 @@ def column_slope(q, k, m, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bias_slope(q, k, v, j, n):  # type: ignore[no-untyped-def]
+def bias_slope(q, k, v, j, n):
     """∂(Ḣ q̇)/∂q_n at constant q̇: q̇₁ q̇₂ (0, −s₂, −c₂; 0) for n = 1 (counted from 0)."""
     s, c = sincos(q[k + 1])
     o = zero(s)
@@ -80,7 +87,7 @@ def bias_slope(q, k, v, j, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def constraint_subspace(W, q, k):  # type: ignore[no-untyped-def]
+def constraint_subspace(W, q, k):
     s, c = sincos(q[k + 1])
     W[0] = Force(Vec3(0.0, c, -s), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))

@@ -1,6 +1,7 @@
 """What every joint can do, by its number: the verbs that the algorithms call.
 
     child_pose          X_PC(q) = X_PJ X_J(q)
+    coordinates_of      q of a pose of B in A: what child_pose undoes
     motion_columns      the columns of H;   joint_bias  Ḣ q̇;   column_rate  one column of Ḣ
     column_slope        one column of H by one coordinate;   bias_slope  Ḣ q̇ by one coordinate
     constraint_columns  the columns of W
@@ -13,7 +14,10 @@ content; the algorithms treat them apart, at no cost for what their axis leaves 
 
 from __future__ import annotations
 
+from typing import Any
+
 from nexdyn.joints import (
+    JOINTS,
     cartesian,
     cylindrical,
     fixed,
@@ -47,7 +51,7 @@ UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
 
 
 @formula
-def other_pose(kind, X, pitch, q, k):  # type: ignore[no-untyped-def]
+def other_pose(kind, X, pitch, q, k):
     if kind == FIXED:
         return X
     if kind == HELICAL:
@@ -66,7 +70,7 @@ def other_pose(kind, X, pitch, q, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def child_pose(kind, X, pitch, q, k):  # type: ignore[no-untyped-def]
+def child_pose(kind, X, pitch, q, k):
     """X_PC = X_PJ X_J(q); q of the joint starts at k."""
     if kind == REVOLUTE:
         return revolute.pose(X, q, k)
@@ -76,7 +80,30 @@ def child_pose(kind, X, pitch, q, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def motion_columns(kind, pitch, q, k, H, j):  # type: ignore[no-untyped-def]
+def coordinates_of(kind, R, p, q, k):
+    """q, from k on, of the pose (R, p) of B in A, or of the nearest that the joint takes; angles are between −π and π."""
+    if kind == REVOLUTE:
+        revolute.coordinates_of(R, p, q, k)
+    elif kind == PRISMATIC:
+        prismatic.coordinates_of(R, p, q, k)
+    elif kind == HELICAL:
+        helical.coordinates_of(R, p, q, k)
+    elif kind == CYLINDRICAL:
+        cylindrical.coordinates_of(R, p, q, k)
+    elif kind == UNIVERSAL:
+        universal.coordinates_of(R, p, q, k)
+    elif kind == SPHERICAL:
+        spherical.coordinates_of(R, p, q, k)
+    elif kind == PLANAR:
+        planar.coordinates_of(R, p, q, k)
+    elif kind == CARTESIAN:
+        cartesian.coordinates_of(R, p, q, k)
+    elif kind == FREE:
+        free.coordinates_of(R, p, q, k)
+
+
+@formula
+def motion_columns(kind, pitch, q, k, H, j):
     """Columns of H in the child's frame, into rows j, j + 1, … of the table H."""
     if kind == REVOLUTE:
         revolute.motion_subspace(H, j)
@@ -99,7 +126,7 @@ def motion_columns(kind, pitch, q, k, H, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def joint_bias(kind, q, k, v, j, o):  # type: ignore[no-untyped-def]
+def joint_bias(kind, q, k, v, j, o):
     """Ḣ q̇; `o` is a zero of the scalar's kind."""
     if kind == UNIVERSAL:
         return universal.bias(q, k, v, j)
@@ -109,7 +136,7 @@ def joint_bias(kind, q, k, v, j, o):  # type: ignore[no-untyped-def]
 
 
 @formula
-def column_rate(kind, q, k, v, j, n, h):  # type: ignore[no-untyped-def]
+def column_rate(kind, q, k, v, j, n, h):
     """Rate ḣ of column n (which is h) of H in the child's frame; q of the joint starts at k, v at j."""
     if kind == UNIVERSAL:
         return universal.column_rate(q, k, v, j, n)
@@ -120,7 +147,7 @@ def column_rate(kind, q, k, v, j, n, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def column_slope(kind, q, k, m, n, h):  # type: ignore[no-untyped-def]
+def column_slope(kind, q, k, m, n, h):
     """∂h/∂q_n of column m of H (which is h) in the child's frame, by coordinate n of the joint; q starts at k."""
     if kind == UNIVERSAL:
         return universal.column_slope(q, k, m, n)
@@ -131,7 +158,7 @@ def column_slope(kind, q, k, m, n, h):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bias_slope(kind, q, k, v, j, n):  # type: ignore[no-untyped-def]
+def bias_slope(kind, q, k, v, j, n):
     """∂(Ḣ q̇)/∂q_n at constant q̇ in the child's frame, by coordinate n of the joint; q starts at k, v at j."""
     if kind == UNIVERSAL:
         return universal.bias_slope(q, k, v, j, n)
@@ -142,7 +169,7 @@ def bias_slope(kind, q, k, v, j, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def constraint_columns(kind, pitch, q, k, W):  # type: ignore[no-untyped-def]
+def constraint_columns(kind, pitch, q, k, W):
     """Columns of W in the child's frame, into rows 0, 1, … of the table W."""
     if kind == FIXED:
         fixed.constraint_subspace(W)
@@ -164,8 +191,23 @@ def constraint_columns(kind, pitch, q, k, W):  # type: ignore[no-untyped-def]
         cartesian.constraint_subspace(W)
 
 
+def _made_from_pages() -> Any:
+    """The formula turns(kind, m): whether freedom m of a joint is an angle or a rotation, as the directions on its page say."""
+    lines = ["def turns(kind, m):"]
+    for cls in JOINTS.values():
+        turning = [f"m == {m}" for m, (way, *_) in enumerate(cls.directions) if way == "turn"]
+        if cls.tree and turning:
+            lines.append(f"    if kind == {cls.code}: return {' or '.join(turning)}")
+    scope: dict[str, Any] = {"__name__": __name__}
+    exec("\n".join([*lines, "    return False"]), scope)
+    return formula(scope["turns"])
+
+
+turns = _made_from_pages()
+
+
 @formula
-def chart_rate(kind, base, k, xi, v, j, out):  # type: ignore[no-untyped-def]
+def chart_rate(kind, base, k, xi, v, j, out):
     """ξ̇ of a spherical or free joint at q = base ∘ ξ: φ̇ = Jᵣ⁻¹(φ) ω and, if free, ḋ = R v."""
     phi = Vec3(xi[j], xi[j + 1], xi[j + 2])
     rate = right_jacobian_inverse_times(phi, Vec3(v[j], v[j + 1], v[j + 2]))
@@ -177,7 +219,7 @@ def chart_rate(kind, base, k, xi, v, j, out):  # type: ignore[no-untyped-def]
 
 
 @formula
-def chart_step(kind, base, k, xi, j, q):  # type: ignore[no-untyped-def]
+def chart_step(kind, base, k, xi, j, q):
     """q = base ∘ ξ of a spherical or free joint: base ⊗ exp(φ) and, if free, p + d."""
     turned = Quat(base[k], base[k + 1], base[k + 2], base[k + 3]) @ exp_quaternion(Vec3(xi[j], xi[j + 1], xi[j + 2]))
     turned = normalized(turned)

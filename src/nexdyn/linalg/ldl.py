@@ -22,7 +22,7 @@ TINY = 1e-300
 
 
 @formula
-def eliminate_inside(plan, blocks, p):  # type: ignore[no-untyped-def]
+def eliminate_inside(plan, blocks, p):
     """Uᵀ D U of the diagonal block, 1/D in its diagonal, and T_j ← U⁻ᵀ T_j; the sum of the signs of D, 0 on failure."""
     pivots, edges = plan.pivots, plan.edges
     n, D = pivots[p, UNKNOWNS], pivots[p, DIAGONAL]
@@ -50,7 +50,7 @@ def eliminate_inside(plan, blocks, p):  # type: ignore[no-untyped-def]
 
 
 @formula
-def subtract_product(blocks, S, rows, work, T, n):  # type: ignore[no-untyped-def]
+def subtract_product(blocks, S, rows, work, T, n):
     """S ← S − Wᵀ T, `rows` rows; W in `work` and T have n rows."""
     if n == 6:
         t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
@@ -82,7 +82,7 @@ def subtract_product(blocks, S, rows, work, T, n):  # type: ignore[no-untyped-de
 
 
 @formula
-def is_nothing(blocks, T, n):  # type: ignore[no-untyped-def]
+def is_nothing(blocks, T, n):
     """Whether all n rows at T are 0: of bodies that might touch, and do not."""
     i, end = T, T + WIDTH * n
     while i < end and blocks[i] == 0.0:
@@ -91,7 +91,7 @@ def is_nothing(blocks, T, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def live_edges(plan, blocks, first, end, n, work):  # type: ignore[no-untyped-def]
+def live_edges(plan, blocks, first, end, n, work):
     """How many of a pivot's edges have a block that is not 0, and which, counted from its first, in `work`."""
     live = 0
     for e in range(first, end):
@@ -102,7 +102,7 @@ def live_edges(plan, blocks, first, end, n, work):  # type: ignore[no-untyped-de
 
 
 @kernel
-def factor(plan, blocks, work):  # type: ignore[no-untyped-def]
+def factor(plan, blocks, work):
     """Factor `blocks` in place. Returns (wrong, failed): the first node with a pivot against its sign (a body's not
     positive), and the node at which a pivot vanished and the work stopped; −1 where there is none."""
     pivots, edges, updates = plan.pivots, plan.edges, plan.updates
@@ -130,7 +130,7 @@ def factor(plan, blocks, work):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve(plan, blocks, x):  # type: ignore[no-untyped-def]
+def solve(plan, blocks, x):
     """x (n, 8) ← A⁻¹ x with the factors in `blocks`; numbers of x beyond a node's unknowns are 0 and stay so."""
     pivots, edges, flat = plan.pivots, plan.edges, x.reshape(-1)
     for p in range(len(pivots)):
@@ -160,7 +160,7 @@ def solve(plan, blocks, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def multiply(plan, blocks, x, y):  # type: ignore[no-untyped-def]
+def multiply(plan, blocks, x, y):
     """y (n, 8) = A x with the blocks of A as they were before `factor`."""
     pivots, edges = plan.pivots, plan.edges
     y[:] = 0.0
@@ -180,7 +180,7 @@ def multiply(plan, blocks, x, y):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def refine(plan, blocks, factors, b, x, r, rounds):  # type: ignore[no-untyped-def]
+def refine(plan, blocks, factors, b, x, r, rounds):
     """x ← x + F⁻¹ (b − A x), `rounds` times: takes a −ε that is in the factors only out of the solution. r is scratch."""
     for _ in range(rounds):
         multiply(plan, blocks, x, r)

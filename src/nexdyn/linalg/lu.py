@@ -41,12 +41,12 @@ def vanishes(d: Any) -> Any:
 
 
 @overloaded(vanishes)
-def _(d):  # type: ignore[no-untyped-def]
+def _(d):
     return (lambda d: False) if isinstance(d, Pack) else (lambda d: not (abs(d) > TINY))
 
 
 @formula
-def invert(blocks, D, n, work):  # type: ignore[no-untyped-def]
+def invert(blocks, D, n, work):
     """A ← A⁻¹ in place by Gauss and Jordan, on [A 1]; whether all pivots are there."""
     for k in range(n):
         store(work, WIDTH * k, load(work, UNIT + WIDTH * k))
@@ -86,21 +86,21 @@ def product(x: Any, b: Any, blocks: Any, T: Any, n: Any) -> Any:
 
 
 @overloaded(apply)
-def _(inverses, D, blocks, T, n, work):  # type: ignore[no-untyped-def]
+def _(inverses, D, blocks, T, n, work):
     if isinstance(blocks, types.Array):
         return lambda inverses, D, blocks, T, n, work: apply_to_rows(inverses, D, blocks, T, n)
     return lambda inverses, D, blocks, T, n, work: apply_to_packs(inverses, D, blocks, T, n, work)
 
 
 @overloaded(update)
-def _(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyped-def]
+def _(target, S, rows, left, l, right, r, n):
     if isinstance(target, types.Array):
         return lambda target, S, rows, left, l, right, r, n: update_rows(target, S, rows, left, l, right, r, n)
     return lambda target, S, rows, left, l, right, r, n: update_packs(target, S, rows, left, l, right, r, n)
 
 
 @overloaded(product)
-def _(x, b, blocks, T, n):  # type: ignore[no-untyped-def]
+def _(x, b, blocks, T, n):
     if isinstance(blocks, types.Array):
         return lambda x, b, blocks, T, n: product_of_rows(x, b, blocks, T, n)
     return lambda x, b, blocks, T, n: product_of_packs(x, b, blocks, T, n)
@@ -117,21 +117,21 @@ def live_edge(work: Any, k: Any) -> Any:
 
 
 @overloaded(live_edges)
-def _(plan, p, upper, lower, work):  # type: ignore[no-untyped-def]
+def _(plan, p, upper, lower, work):
     if isinstance(lower, types.Array):
         return lambda plan, p, upper, lower, work: live_in_rows(plan, p, upper, lower, work)
     return lambda plan, p, upper, lower, work: plan.pivots[p, COUNT]
 
 
 @overloaded(live_edge)
-def _(work, k):  # type: ignore[no-untyped-def]
+def _(work, k):
     if isinstance(work, types.Array):
         return lambda work, k: int(work[LIVE + k])
     return lambda work, k: k
 
 
 @formula
-def live_in_rows(plan, p, upper, lower, work):  # type: ignore[no-untyped-def]
+def live_in_rows(plan, p, upper, lower, work):
     pivots, live = plan.pivots, 0
     n, shift, first = pivots[p, UNKNOWNS], pivots[p, SHIFT], pivots[p, FIRST]
     for e in range(pivots[p, COUNT]):
@@ -146,7 +146,7 @@ def live_in_rows(plan, p, upper, lower, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def apply_to_packs(inverses, D, blocks, T, n, work):  # type: ignore[no-untyped-def]
+def apply_to_packs(inverses, D, blocks, T, n, work):
     for k in range(n):
         store(work, WIDTH * k, load(blocks, T + WIDTH * k))
     for k in range(n):
@@ -157,7 +157,7 @@ def apply_to_packs(inverses, D, blocks, T, n, work):  # type: ignore[no-untyped-
 
 
 @formula
-def update_packs(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyped-def]
+def update_packs(target, S, rows, left, l, right, r, n):
     for a in range(rows):
         x = load(target, S + WIDTH * a)
         for k in range(n):
@@ -166,7 +166,7 @@ def update_packs(target, S, rows, left, l, right, r, n):  # type: ignore[no-unty
 
 
 @formula
-def product_of_packs(x, b, blocks, T, n):  # type: ignore[no-untyped-def]
+def product_of_packs(x, b, blocks, T, n):
     y = x[b] * load(blocks, T)
     for k in range(1, n):
         y = y + x[b + k] * load(blocks, T + WIDTH * k)
@@ -177,7 +177,7 @@ def product_of_packs(x, b, blocks, T, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def apply_to_rows(inverses, D, blocks, T, n):  # type: ignore[no-untyped-def]
+def apply_to_rows(inverses, D, blocks, T, n):
     if n == 6:
         t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
         t3, t4, t5 = load(blocks, T + 24), load(blocks, T + 32), load(blocks, T + 40)
@@ -214,7 +214,7 @@ def apply_to_rows(inverses, D, blocks, T, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def update_rows(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyped-def]
+def update_rows(target, S, rows, left, l, right, r, n):
     if n == 6:
         t0, t1, t2 = load(right, r), load(right, r + 8), load(right, r + 16)
         t3, t4, t5 = load(right, r + 24), load(right, r + 32), load(right, r + 40)
@@ -245,20 +245,20 @@ def update_rows(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyp
 
 
 @kernel
-def factor(plan, upper, lower, work):  # type: ignore[no-untyped-def]
+def factor(plan, upper, lower, work):
     """Eliminate in place. Returns the node at which a pivot vanished and the work stopped, or −1."""
     return factor_part(plan, upper, lower, work, 0, len(plan.pivots))
 
 
 @kernel
-def solve(plan, upper, lower, x):  # type: ignore[no-untyped-def]
+def solve(plan, upper, lower, x):
     """x (n, 8) ← A⁻¹ x with the factors; numbers of x beyond a node's unknowns are 0 and stay so."""
     forward(plan, lower, x, 0, len(plan.pivots))
     backward(plan, upper, x)
 
 
 @kernel
-def factor_part(plan, upper, lower, work, p0, p1):  # type: ignore[no-untyped-def]
+def factor_part(plan, upper, lower, work, p0, p1):
     """`factor`, of pivots p0 … p1 − 1."""
     pivots, edges, updates = plan.pivots, plan.edges, plan.updates
     for p in range(p0, p1):
@@ -285,7 +285,7 @@ def factor_part(plan, upper, lower, work, p0, p1):  # type: ignore[no-untyped-de
 
 
 @kernel
-def forward(plan, lower, x, p0, p1):  # type: ignore[no-untyped-def]
+def forward(plan, lower, x, p0, p1):
     """The way forward, of pivots p0 … p1 − 1."""
     pivots, edges, y = plan.pivots, plan.edges, flat(x)
     for p in range(p0, p1):
@@ -299,7 +299,7 @@ def forward(plan, lower, x, p0, p1):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def backward(plan, upper, x):  # type: ignore[no-untyped-def]
+def backward(plan, upper, x):
     """The way back."""
     pivots, edges, y = plan.pivots, plan.edges, flat(x)
     for p in range(len(pivots) - 1, -1, -1):
@@ -312,7 +312,7 @@ def backward(plan, upper, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def product_of_rows(y, b, blocks, T, n):  # type: ignore[no-untyped-def]
+def product_of_rows(y, b, blocks, T, n):
     if n == 6:
         x = y[b] * load(blocks, T) + y[b + 2] * load(blocks, T + 16)
         z = y[b + 1] * load(blocks, T + 8) + y[b + 3] * load(blocks, T + 24)

@@ -143,7 +143,7 @@ def _with_carried(
 
 @kernel
 @allocating
-def order_nodes(n, start, adjacent, constraint):  # type: ignore[no-untyped-def]
+def order_nodes(n, start, adjacent, constraint):
     """(order, first, later): the elimination order, and of its p-th node the neighbours later[first[p] : first[p + 1]].
 
     The graph changes as nodes leave: lists of neighbours in a pool, an eliminated one skipped when met. A node that is
@@ -255,7 +255,7 @@ def order_nodes(n, start, adjacent, constraint):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _enqueue(i, degree, head, after, before):  # type: ignore[no-untyped-def]
+def _enqueue(i, degree, head, after, before):
     """Node i to the front of the list of its degree."""
     after[i], before[i] = head[degree], -1
     if head[degree] >= 0:
@@ -264,7 +264,7 @@ def _enqueue(i, degree, head, after, before):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _dequeue(i, degree, head, after, before):  # type: ignore[no-untyped-def]
+def _dequeue(i, degree, head, after, before):
     if before[i] >= 0:
         after[before[i]] = after[i]
     else:
@@ -274,7 +274,7 @@ def _dequeue(i, degree, head, after, before):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_updates(pivots, edges, position, updates):  # type: ignore[no-untyped-def]
+def find_updates(pivots, edges, position, updates):
     """The places of the blocks that each pivot changes."""
     u = 0
     for p in range(len(pivots)):
@@ -298,7 +298,7 @@ def upper_places(plan: Plan, i: np.ndarray, j: np.ndarray, place: np.ndarray) ->
 
 
 @kernel
-def locate(plan, i, j, out):  # type: ignore[no-untyped-def]
+def locate(plan, i, j, out):
     """Where block (i, j) of the matrix lies, for arrays of nodes i, j (m,).
 
     out (m, 3): place of entry (0, 0), step from one unknown of i to the next, and of j; −1 where there is no block.

@@ -134,25 +134,25 @@ def _flat(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 @overloaded(load)
-def _(x, o):  # type: ignore[no-untyped-def]
+def _(x, o):
     return (lambda x, o: _load(x, o)) if isinstance(x, types.Array) else None
 
 
 @overloaded(ahead)
-def _(x, o):  # type: ignore[no-untyped-def]
+def _(x, o):
     return (lambda x, o: _ahead(x, o)) if isinstance(x, types.Array) else (lambda x, o: None)
 
 
 @overloaded(store)
-def _(x, o, row):  # type: ignore[no-untyped-def]
+def _(x, o, row):
     return (lambda x, o, row: _store(x, o, row)) if isinstance(x, types.Array) else None
 
 
 @overloaded(larger)
-def _(x, y):  # type: ignore[no-untyped-def]
+def _(x, y):
     return (lambda x, y: _larger(x, y)) if x is pack else None
 
 
 @overloaded(total)
-def _(row):  # type: ignore[no-untyped-def]
+def _(row):
     return (lambda row: _total(row)) if row is pack else None

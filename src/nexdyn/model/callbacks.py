@@ -217,7 +217,7 @@ def _say_that_python_is_slow(callback: Callback) -> None:
 def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
     """The C function that calls a Numba-compiled one; where that raises, the interpreter repeats it and keeps why."""
 
-    def of_time(t, state, out):  # type: ignore[no-untyped-def]
+    def of_time(t, state, out):
         result = numba.carray(out, 1, np.float64)
         try:
             result[0] = function(t)
@@ -225,7 +225,7 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
-    def of_joint(t, state, out):  # type: ignore[no-untyped-def]
+    def of_joint(t, state, out):
         given, result = numba.carray(state, 2, np.float64), numba.carray(out, 1, np.float64)
         try:
             result[0] = function(t, given[0], given[1])
@@ -233,7 +233,7 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
-    def of_bodies(t, state, out):  # type: ignore[no-untyped-def]
+    def of_bodies(t, state, out):
         given, result = numba.carray(state, 36, np.float64), numba.carray(out, 6, np.float64)
         result[:] = 0.0
         try:
@@ -242,7 +242,7 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
-    def of_field(t, state, out):  # type: ignore[no-untyped-def]
+    def of_field(t, state, out):
         given, result = numba.carray(state, 3, np.float64), numba.carray(out, 3, np.float64)
         result[:] = 0.0
         try:
@@ -253,7 +253,7 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
 
     given_size, out_size, own = shape.state, shape.out, _states(shape)
 
-    def of_joint_and_states(t, state, out):  # type: ignore[no-untyped-def]
+    def of_joint_and_states(t, state, out):
         given, result = numba.carray(state, given_size, np.float64), numba.carray(out, out_size, np.float64)
         result[:] = 0.0
         try:
@@ -262,7 +262,7 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
-    def of_bodies_and_states(t, state, out):  # type: ignore[no-untyped-def]
+    def of_bodies_and_states(t, state, out):
         given, result = numba.carray(state, given_size, np.float64), numba.carray(out, out_size, np.float64)
         result[:] = 0.0
         try:
@@ -271,7 +271,7 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
-    def of_pose(t, state, out):  # type: ignore[no-untyped-def]
+    def of_pose(t, state, out):
         given, result = numba.carray(state, 12, np.float64), numba.carray(out, 1, np.float64)
         try:
             result[0] = function(t, given[:3], given[3:].reshape(3, 3))
@@ -279,7 +279,7 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
-    def of_pose_gradient(t, state, out):  # type: ignore[no-untyped-def]
+    def of_pose_gradient(t, state, out):
         given, result = numba.carray(state, 12, np.float64), numba.carray(out, 7, np.float64)
         result[:] = 0.0
         try:
@@ -288,7 +288,7 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
-    def of_pose_hessian(t, state, out):  # type: ignore[no-untyped-def]
+    def of_pose_hessian(t, state, out):
         given, result = numba.carray(state, 12, np.float64), numba.carray(out, 49, np.float64)
         result[:] = 0.0
         try:
@@ -324,7 +324,7 @@ def _of_numbers(function: Any, shape: Shape, interpreted: Any) -> Callable[..., 
     given, n = shape.state, shape.out
 
     @numba.njit
-    def called(t, state):  # type: ignore[no-untyped-def]
+    def called(t, state):
         if given == 0:
             return function(t)
         x = numba.carray(state, given, np.float64)
@@ -332,14 +332,14 @@ def _of_numbers(function: Any, shape: Shape, interpreted: Any) -> Callable[..., 
             return function(x[0], x[1])
         return function(x[0], x[1], x[2])
 
-    def of_one(t, state, out):  # type: ignore[no-untyped-def]
+    def of_one(t, state, out):
         try:
             numba.carray(out, 1, np.float64)[0] = called(t, state)
         except Exception:
             return interpreted(t, state, out)
         return 0
 
-    def of_several(t, state, out):  # type: ignore[no-untyped-def]
+    def of_several(t, state, out):
         result = numba.carray(out, n, np.float64)
         try:
             y = called(t, state)
@@ -360,7 +360,7 @@ def _of_numbers(function: Any, shape: Shape, interpreted: Any) -> Callable[..., 
 # --- the call, in kernels ----------------------------------------------------------------------------------------
 
 
-def call(address, t, state, out):  # type: ignore[no-untyped-def]
+def call(address, t, state, out):
     """Status and `out` of the C function at `address`; `state` and `out` are (nested) tuples of floats."""
     c_function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)(int(address))
     given, given_out = np.array(_flat(state)), np.array(_flat(out))
@@ -391,5 +391,5 @@ def _call(context: Any, address: Any, t: Any, state: Any, out: Any) -> Any:
 
 
 @overloaded(call)
-def _typed_call(address, t, state, out):  # type: ignore[no-untyped-def]
+def _typed_call(address, t, state, out):
     return lambda address, t, state, out: _call(address, t, state, out)  # type: ignore[call-arg]

@@ -34,6 +34,8 @@ class Force(Element):
     kind_of_element: ClassVar[str] = "force"
     kind: ClassVar[str] = "force"
     code: ClassVar[int] = -1
+    codes: ClassVar[tuple[int, ...]] = ()
+    """Its numbers, where it has one or another by what is given."""
     touches: ClassVar[bool] = False
     """Whether it is a contact of surfaces, which touch or are apart."""
     structural: ClassVar[frozenset[str]] = frozenset({"name", "body", "marker", "a", "b", "joint", "freedom"})

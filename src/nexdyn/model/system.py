@@ -5,7 +5,6 @@ Everything is checked when it is added, and fixed from then on. `with_parameters
 
 from __future__ import annotations
 
-import importlib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -28,6 +27,7 @@ from nexdyn.model.marker import Marker
 from nexdyn.model.measure import Measure
 from nexdyn.model.once import once, unchanged
 from nexdyn.model.parameters import Parameter, floats, frozen, names_in, number
+from nexdyn.shown import drawn
 
 E = TypeVar("E", bound=Element)
 J = TypeVar("J", bound=Joint)
@@ -78,9 +78,9 @@ class System(metaclass=CheckedCalls):
         return f"System({self.name!r}: {', '.join(f'{len(found)} {kind}' for kind, found in counts)})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows; drawn by `nexdyn.view`, which lies above this package and is named, not imported."""
-        shown: str = importlib.import_module("nexdyn.view.notebook").system_html(self)
-        return shown
+        """What a notebook shows."""
+        html: str = drawn("system", self)
+        return html
 
     # --- what there is ------------------------------------------------------------------------------------------
 

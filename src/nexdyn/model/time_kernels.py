@@ -55,25 +55,25 @@ def time_row(function: Function) -> list[float]:
 
 
 @formula
-def next_row(data, k):  # type: ignore[no-untyped-def]
+def next_row(data, k):
     """Where the row after that at k starts."""
     return k + 2 + int(common(data, k + 1))
 
 
-def time_value(data, k, t):  # type: ignore[no-untyped-def]
+def time_value(data, k, t):
     """y(t) of the row at k; a pack where `data` is of lanes."""
     return time_values(data, k, t) if isinstance(data, LaneVector) else one_time_value(data, k, t)
 
 
 @overloaded(time_value)
-def _time_value(data, k, t):  # type: ignore[no-untyped-def]
+def _time_value(data, k, t):
     if is_instance(data, LaneVector):
         return lambda data, k, t: time_values(data, k, t)
     return lambda data, k, t: one_time_value(data, k, t)
 
 
 @formula
-def time_values(data, k, t):  # type: ignore[no-untyped-def]
+def time_values(data, k, t):
     """y(t) of every lane's own row at k, one lane after another but for constants."""
     same = True
     for s in range(LANES):
@@ -87,7 +87,7 @@ def time_values(data, k, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def one_time_value(data, k, t):  # type: ignore[no-untyped-def]
+def one_time_value(data, k, t):
     """y(t) of the row at k."""
     code, i = int(data[k]), k + 2
     if code == CONSTANT:
@@ -100,7 +100,7 @@ def one_time_value(data, k, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def time_jet(data, k, t):  # type: ignore[no-untyped-def]
+def time_jet(data, k, t):
     """y, ẏ, ÿ at t of the row at k; at a corner ẏ from the right, at a jump the derivatives beside it."""
     code, i, n = int(data[k]), k + 2, int(data[k + 1])
     if code == CONSTANT:
@@ -116,7 +116,7 @@ def time_jet(data, k, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def closed_jet(code, data, i, n, t):  # type: ignore[no-untyped-def]
+def closed_jet(code, data, i, n, t):
     """y, ẏ, ÿ of a row whose n floats start at i."""
     if code == LINEAR:
         # y = offset + slope t
@@ -151,7 +151,7 @@ def closed_jet(code, data, i, n, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def interval(data, first, n, x):  # type: ignore[no-untyped-def]
+def interval(data, first, n, x):
     """j of the interval [x_j, x_j+1) of n increasing numbers that x lies in; 0 below all, n − 1 from the last on."""
     low, high = 0, n
     while high - low > 1:
@@ -164,7 +164,7 @@ def interval(data, first, n, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def table_jet(code, data, i, n, t):  # type: ignore[no-untyped-def]
+def table_jet(code, data, i, n, t):
     """Interpolation between n times at i, which the values or the coefficients follow; held outside."""
     start, end, after = data[i], data[i + n - 1], i + n
     # beyond the end a cubic table holds what its last piece has there
@@ -187,14 +187,14 @@ def table_jet(code, data, i, n, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def user_value(address, t):  # type: ignore[no-untyped-def]
+def user_value(address, t):
     """f(t) of the callback at `address`; NaN where it fails."""
     status, out = call(address, t, (t,), (math.nan,))
     return out[0] if status == 0 else math.nan
 
 
 @formula
-def user_jet(data, i, t):  # type: ignore[no-untyped-def]
+def user_jet(data, i, t):
     """f, f′, f″ of the callbacks at data[i], data[i + 1], data[i + 2]; a missing one by central differences."""
     f, df, ddf = data[i], data[i + 1], data[i + 2]
     y = user_value(f, t)
@@ -216,7 +216,7 @@ def user_jet(data, i, t):  # type: ignore[no-untyped-def]
 
 @formula
 @allocating
-def tape_value(data, i, n, t):  # type: ignore[no-untyped-def]
+def tape_value(data, i, n, t):
     """The value of the tape of n floats (opcode, operand, opcode, …) at i."""
     y = np.empty(n // 2)
     top = -1
@@ -234,7 +234,7 @@ def tape_value(data, i, n, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def binary(op, u, v):  # type: ignore[no-untyped-def]
+def binary(op, u, v):
     if op == ADD:
         return u + v
     if op == SUB:
@@ -253,7 +253,7 @@ def binary(op, u, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def unary(op, u):  # type: ignore[no-untyped-def]
+def unary(op, u):
     if op == NEG:
         return -u
     if op == SIN:
@@ -281,7 +281,7 @@ def unary(op, u):  # type: ignore[no-untyped-def]
 
 @formula
 @allocating
-def tape_jet(data, i, n, t):  # type: ignore[no-untyped-def]
+def tape_jet(data, i, n, t):
     """y, ẏ, ÿ of the tape: a stack of (u, u̇, ü, whether u depends on the time).
 
     What does not depend on the time has derivatives 0, also where f′ is infinite (the root of a constant 0).
@@ -304,7 +304,7 @@ def tape_jet(data, i, n, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def binary_jet(op, u, v):  # type: ignore[no-untyped-def]
+def binary_jet(op, u, v):
     """u becomes u op v."""
     u0, u1, u2, v0, v1, v2 = u[0], u[1], u[2], v[0], v[1], v[2]
     u_moves, v_moves = u[3] != 0.0, v[3] != 0.0
@@ -345,7 +345,7 @@ def binary_jet(op, u, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def unary_jet(op, u):  # type: ignore[no-untyped-def]
+def unary_jet(op, u):
     """u becomes op u."""
     x = u[0]
     y = unary(op, x)

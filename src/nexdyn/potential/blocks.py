@@ -7,7 +7,7 @@ from nexdyn.linalg.rows import WIDTH, load, store
 
 
 @formula
-def add_matrix(blocks, place, M):  # type: ignore[no-untyped-def]
+def add_matrix(blocks, place, M):
     """Add the 3×3 M at the entry `place`."""
     blocks[place] += M.xx
     blocks[place + 1] += M.xy
@@ -21,7 +21,7 @@ def add_matrix(blocks, place, M):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_upper(blocks, place, S):  # type: ignore[no-untyped-def]
+def add_upper(blocks, place, S):
     """Add the symmetric S at the entry `place` of a diagonal block, of which the upper part is read."""
     blocks[place] += S.xx
     blocks[place + 1] += S.xy
@@ -32,7 +32,7 @@ def add_upper(blocks, place, S):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_products(blocks, place, J, first, rows, left, right, weight):  # type: ignore[no-untyped-def]
+def add_products(blocks, place, J, first, rows, left, right, weight):
     """Add Σ_r weight_r l_r r_rᵀ over the rows r of J (…, 16), l_r from column `left` on and r_r from column `right` on."""
     flat = J.reshape(-1)
     r0, r1, r2 = load(blocks, place), load(blocks, place + 8), load(blocks, place + 16)
@@ -54,7 +54,7 @@ def add_products(blocks, place, J, first, rows, left, right, weight):  # type: i
 
 
 @formula
-def add_outer(blocks, place, J, r, left, right, s):  # type: ignore[no-untyped-def]
+def add_outer(blocks, place, J, r, left, right, s):
     """Add s l rᵀ of row r of J, l from column `left` on and r from column `right` on."""
     flat = J.reshape(-1)
     row = load(flat, 16 * r + right)
@@ -64,7 +64,7 @@ def add_outer(blocks, place, J, r, left, right, s):  # type: ignore[no-untyped-d
 
 
 @formula
-def add_second_entry(blocks, diagonal, a, b, place, turned, i, j, h):  # type: ignore[no-untyped-def]
+def add_second_entry(blocks, diagonal, a, b, place, turned, i, j, h):
     """Add h to the entry (i, j), i ≤ j, of a symmetric 12×12 for x of the bodies a and b."""
     if j < 6:
         if a != 0:

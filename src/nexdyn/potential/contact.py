@@ -59,7 +59,7 @@ from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 
 @formula
-def add_three(blocks, place, J, k, left, right, K_uu, K_uw, K_ww):  # type: ignore[no-untyped-def]
+def add_three(blocks, place, J, k, left, right, K_uu, K_uw, K_ww):
     """Add Jᵀ K J of the rows k and k + 1 of J, on the left their columns from `left` on, on the right from `right` on."""
     for i in range(6):
         l, m = J[k, left + i], J[k + 1, left + i]
@@ -75,7 +75,7 @@ WHOLE, PULL = 4, 5
 
 
 @formula
-def place(model, contacts, work, n):  # type: ignore[no-untyped-def]
+def place(model, contacts, work, n):
     """Of contact point n: normal, penetration, arms of p from the centres of the bodies a and b, and the axes of A, those of y, and of B.
 
     A is the plane, z its normal, or the centre of a sphere; B the centre of the sphere or the point that touches it."""
@@ -206,7 +206,7 @@ def _(springs: Any, contacts: ContactTables, second_order: Any) -> Any:
 
 
 @formula
-def slip_of(model, contacts, work, n, dt):  # type: ignore[no-untyped-def]
+def slip_of(model, contacts, work, n, dt):
     """u of contact point n."""
     e, k = contacts.index[n, CONTACT_SPRING], 2 * n
     a, b = model.springs.index[e, SPRING_A], model.springs.index[e, SPRING_B]

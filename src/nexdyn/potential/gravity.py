@@ -9,12 +9,12 @@ from nexdyn.kernel import formula
 
 
 @formula
-def value(m, g, x, dt):  # type: ignore[no-untyped-def]
+def value(m, g, x, dt):
     """E of a body at x = (θ, δ)."""
     return -(dt * dt * m) * (g @ x.v)
 
 
 @formula
-def gradient(m, g, dt):  # type: ignore[no-untyped-def]
+def gradient(m, g, dt):
     """For δ."""
     return -(dt * dt * m) * g

@@ -19,19 +19,19 @@ from nexdyn.spatial.algebra import Mat3, Sym3, cross, skew_times, z_column
 
 
 @formula
-def values(pair):  # type: ignore[no-untyped-def]
+def values(pair):
     """(d, n)."""
     return pair.d, cross(z_column(pair.R_A), z_column(pair.R_B))
 
 
 @formula
-def skew(a):  # type: ignore[no-untyped-def]
+def skew(a):
     """[a]×."""
     return Mat3(0.0, -a.z, a.y, a.z, 0.0, -a.x, -a.y, a.x, 0.0)
 
 
 @formula
-def turn_columns(pair):  # type: ignore[no-untyped-def]
+def turn_columns(pair):
     """P."""
     u, w = z_column(pair.R_A), z_column(pair.R_B)
     s = u @ w
@@ -43,7 +43,7 @@ def turn_columns(pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def spread(s, y):  # type: ignore[no-untyped-def]
+def spread(s, y):
     """S(s, y) = ½ (s yᵀ + y sᵀ) − (s · y) 1."""
     d = s @ y
     return Sym3(
@@ -54,7 +54,7 @@ def spread(s, y):  # type: ignore[no-untyped-def]
 
 
 @formula
-def covectors(pair, y, z):  # type: ignore[no-untyped-def]
+def covectors(pair, y, z):
     """Derivative of y · d + z · n for world rotations of a and of b; for translations it is −y and y."""
     u, w = z_column(pair.R_A), z_column(pair.R_B)
     n_a = cross(u, cross(w, z)) - cross(pair.s_A, y)
@@ -63,7 +63,7 @@ def covectors(pair, y, z):  # type: ignore[no-untyped-def]
 
 
 @formula
-def curvatures(pair, y, z):  # type: ignore[no-untyped-def]
+def curvatures(pair, y, z):
     """(K_aa, K_ab, K_bb) for world rotations; translations have none."""
     u, w = z_column(pair.R_A), z_column(pair.R_B)
     K_aa = spread(-pair.s_A, y) + spread(u, cross(w, z))

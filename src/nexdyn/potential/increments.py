@@ -36,7 +36,7 @@ class Coefficients(NamedTuple):
 
 
 @formula
-def coefficients(theta):  # type: ignore[no-untyped-def]
+def coefficients(theta):
     """a, b, c, b₂, c₂ of θ."""
     t = theta @ theta
     if t < SERIES:
@@ -58,7 +58,7 @@ def coefficients(theta):  # type: ignore[no-untyped-def]
 
 
 @formula
-def series_matrix(theta, p, q):  # type: ignore[no-untyped-def]
+def series_matrix(theta, p, q):
     """1 + p [θ]× + q [θ]×²."""
     x, y, z = theta.x, theta.y, theta.z
     qx, qy, qz = q * x, q * y, q * z
@@ -69,7 +69,7 @@ def series_matrix(theta, p, q):  # type: ignore[no-untyped-def]
 
 
 @formula
-def chart_curvature(theta, g, k):  # type: ignore[no-untyped-def]
+def chart_curvature(theta, g, k):
     """D of the covector g in the body's axes."""
     e = -k.b2 * cross(g, theta) + k.c2 * cross(theta, cross(theta, g))
     # ½ (θ pᵀ + p θᵀ) with p = e − c g
@@ -83,6 +83,6 @@ def chart_curvature(theta, g, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def unit(k):  # type: ignore[no-untyped-def]
+def unit(k):
     """The unit vector e_k."""
     return Vec3(1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)

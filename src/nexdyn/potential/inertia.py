@@ -34,20 +34,20 @@ MOST_PARTS = 64
 
 
 @formula
-def value(m, I, x, free):  # type: ignore[no-untyped-def]
+def value(m, I, x, free):
     """E of a body at x = (θ, δ) with x̂ = free, Motions."""
     w, v = x.w - free.w, x.v - free.v
     return 0.5 * (m * (v @ v) + w @ (I @ w))
 
 
 @formula
-def gradient(m, I, x, free):  # type: ignore[no-untyped-def]
+def gradient(m, I, x, free):
     """(I (θ − θ̂), m (δ − δ̂))."""
     return I @ (x.w - free.w), m * (x.v - free.v)
 
 
 @formula
-def solve_3(c0, c1, c2, b):  # type: ignore[no-untyped-def]
+def solve_3(c0, c1, c2, b):
     """x of [c₀ c₁ c₂] x = b, by Cramer's rule."""
     n = cross(c1, c2)
     k = 1.0 / (c0 @ n)
@@ -55,13 +55,13 @@ def solve_3(c0, c1, c2, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def sym_solve(I, b):  # type: ignore[no-untyped-def]
+def sym_solve(I, b):
     """I⁻¹ b."""
     return solve_3(Vec3(I.xx, I.xy, I.xz), Vec3(I.xy, I.yy, I.yz), Vec3(I.xz, I.yz, I.zz), b)
 
 
 @formula
-def implicit_rate(I, w, dt):  # type: ignore[no-untyped-def]
+def implicit_rate(I, w, dt):
     """(converged, ω̂) of I ω̂ = exp(−dt ω̂) I ω by Newton's method from ω."""
     p, u = I @ w, w
     size = p @ p
@@ -88,7 +88,7 @@ def implicit_rate(I, w, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def free_rate(I, w, dt):  # type: ignore[no-untyped-def]
+def free_rate(I, w, dt):
     """ω̂; a step too long for Newton's method is taken in parts, whose last rate it is."""
     found, u = implicit_rate(I, w, dt)
     parts = 2
@@ -103,7 +103,7 @@ def free_rate(I, w, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def slope_at(I, theta, past, momentum, dt):  # type: ignore[no-untyped-def]
+def slope_at(I, theta, past, momentum, dt):
     """J_rᵀ (I J_r (θ − θ̃) − dt̃ exp(−θ) π̃) at θ; past = θ̃, dt = dt̃, momentum = π̃."""
     k = coefficients(theta)
     Jr = series_matrix(theta, -k.b, k.c)
@@ -111,7 +111,7 @@ def slope_at(I, theta, past, momentum, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def free_turn_bdf2(I, theta, past, momentum, dt, spare):  # type: ignore[no-untyped-def]
+def free_turn_bdf2(I, theta, past, momentum, dt, spare):
     """θ̂ of BDF2 for the predicted θ; spare: inertia borrowed where I has next to none."""
     lent = Sym3(spare, 0.0, 0.0, spare, 0.0, spare)
     return theta - sym_solve(I + lent, slope_at(I, theta, past, momentum, dt))

@@ -59,7 +59,7 @@ LAST_DOT = DISTANCE
 
 
 @formula
-def matrix_row(M, k):  # type: ignore[no-untyped-def]
+def matrix_row(M, k):
     """Row k of M."""
     if k == 0:
         return Vec3(M.xx, M.xy, M.xz)
@@ -69,7 +69,7 @@ def matrix_row(M, k):  # type: ignore[no-untyped-def]
 
 
 @formula
-def hinge_rows(pair, A_a, A_b, r, C, J):  # type: ignore[no-untyped-def]
+def hinge_rows(pair, A_a, A_b, r, C, J):
     """C and J of the six rows of a hinge from r on."""
     d, n = hinge.values(pair)
     C[r], C[r + 1], C[r + 2], C[r + 3], C[r + 4], C[r + 5] = d.x, d.y, d.z, n.x, n.y, n.z
@@ -84,7 +84,7 @@ def hinge_rows(pair, A_a, A_b, r, C, J):  # type: ignore[no-untyped-def]
 
 
 @formula
-def table_row(model, pair, A_a, A_b, r, t, near, C, J):  # type: ignore[no-untyped-def]
+def table_row(model, pair, A_a, A_b, r, t, near, C, J):
     """C and J of a row of the constraint tables between one pair; returns its world covectors (n_a, f_a, n_b, f_b)."""
     tables, q = model.constraints, model.row_of[r]
     total, o = -tables.offset[q], Vec3(0.0, 0.0, 0.0)
@@ -102,7 +102,7 @@ def table_row(model, pair, A_a, A_b, r, t, near, C, J):  # type: ignore[no-untyp
 
 
 @formula
-def coupled_row(model, i, X0, X, A, t, near, C, J):  # type: ignore[no-untyped-def]
+def coupled_row(model, i, X0, X, A, t, near, C, J):
     """C and J of a row between several pairs of bodies, group i: one slot of J (its first 8 columns) a body."""
     groups, tables, parts = model.groups, model.constraints, model.parts
     r, slot = groups[i, FIRST], groups[i, SLOT]
@@ -127,7 +127,7 @@ def coupled_row(model, i, X0, X, A, t, near, C, J):  # type: ignore[no-untyped-d
 
 
 @formula
-def add_row(J, k, w, v):  # type: ignore[no-untyped-def]
+def add_row(J, k, w, v):
     """Add to slot k the derivative for (θ, δ) of its body."""
     J[k, 0] += w.x
     J[k, 1] += w.y
@@ -138,7 +138,7 @@ def add_row(J, k, w, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_coupled_covectors(model, i, X0, X, y, t, near, F):  # type: ignore[no-untyped-def]
+def add_coupled_covectors(model, i, X0, X, y, t, near, F):
     """y times the world covectors of the row of group i."""
     groups, tables, parts = model.groups, model.constraints, model.parts
     for n in range(groups[i, PART], groups[i, PART] + groups[i, PARTS]):
@@ -151,7 +151,7 @@ def add_coupled_covectors(model, i, X0, X, y, t, near, F):  # type: ignore[no-un
 
 
 @formula
-def add_coupled_hessian(model, i, X0, X, A, lam, weight, mu, t, work, curved):  # type: ignore[no-untyped-def]
+def add_coupled_hessian(model, i, X0, X, A, lam, weight, mu, t, work, curved):
     """μ Jᵀ J of the row of group i, and y C_qq of its terms where `curved`."""
     groups, tables, parts, links, J = model.groups, model.constraints, model.parts, model.links, work.J
     r = groups[i, FIRST]
@@ -185,7 +185,7 @@ def add_coupled_hessian(model, i, X0, X, A, lam, weight, mu, t, work, curved):  
 
 
 @formula
-def add_joints(model, lam, mu, t, work):  # type: ignore[no-untyped-def]
+def add_joints(model, lam, mu, t, work):
     """C, J and the covectors of all rows at work.pose; returns E and the sum of the sizes of its terms."""
     groups, tables = model.groups, model.constraints
     X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
@@ -225,13 +225,13 @@ def add_joints(model, lam, mu, t, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def matrix_of_dots(pair, W):  # type: ignore[no-untyped-def]
+def matrix_of_dots(pair, W):
     """Σ W_ij u_i w_jᵀ of the axes u of A and w of B: R_A W R_Bᵀ."""
     return pair.R_A @ W @ T(pair.R_B)
 
 
 @formula
-def add_to_entry(W, i, j, s):  # type: ignore[no-untyped-def]
+def add_to_entry(W, i, j, s):
     """W with s added to its entry (i, j)."""
     u, w = unit(i), unit(j)
     return W + Mat3(
@@ -242,19 +242,19 @@ def add_to_entry(W, i, j, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def between(A, S, B):  # type: ignore[no-untyped-def]
+def between(A, S, B):
     """Aᵀ S B."""
     return T(A) @ S @ B
 
 
 @formula
-def upper(M):  # type: ignore[no-untyped-def]
+def upper(M):
     """The symmetric part of M."""
     return Sym3(M.xx, 0.5 * (M.xy + M.yx), 0.5 * (M.xz + M.zx), M.yy, 0.5 * (M.yz + M.zy), M.zz)
 
 
 @formula
-def add_world(model, blocks, i, A_a, A_b, K_aa, K_ab, K_bb):  # type: ignore[no-untyped-def]
+def add_world(model, blocks, i, A_a, A_b, K_aa, K_ab, K_bb):
     """Add second derivatives for world rotations of the bodies of group i, Sym3, Mat3, Sym3."""
     groups = model.groups
     a, b, place = groups[i, BODY_A], groups[i, BODY_B], groups[i, PLACE]
@@ -268,7 +268,7 @@ def add_world(model, blocks, i, A_a, A_b, K_aa, K_ab, K_bb):  # type: ignore[no-
 
 
 @formula
-def add_turn_shift(model, blocks, i, A_a, A_b, F, e, s_B):  # type: ignore[no-untyped-def]
+def add_turn_shift(model, blocks, i, A_a, A_b, F, e, s_B):
     """Curvature of F · d for F fixed in A: e = d + s_A.
 
     K_aa = S(e, F),  K_ab = (F · s_B) 1 − s_B Fᵀ,  K_bb = S(s_B, F);  rotation of a with translations of a and b ∓[F]×
@@ -293,7 +293,7 @@ def add_turn_shift(model, blocks, i, A_a, A_b, F, e, s_B):  # type: ignore[no-un
 
 
 @formula
-def add_second(model, blocks, a, b, place, turned, A_a, A_b, e, t, pair, near, s):  # type: ignore[no-untyped-def]
+def add_second(model, blocks, a, b, place, turned, A_a, A_b, e, t, pair, near, s):
     """s C_qq of term e between bodies a and b, whatever its primitive, entry by entry."""
     tables = model.constraints
     for i in range(12):
@@ -304,7 +304,7 @@ def add_second(model, blocks, a, b, place, turned, A_a, A_b, e, t, pair, near, s
 
 
 @formula
-def add_rows_curvature(model, i, pair, A_a, A_b, lam, mu, t, work):  # type: ignore[no-untyped-def]
+def add_rows_curvature(model, i, pair, A_a, A_b, lam, mu, t, work):
     """Σ y C_qq of the rows of group i: displacements and direction products by their sums, others one by one."""
     groups, tables, blocks = model.groups, model.constraints, work.blocks
     f, W = Vec3(0.0, 0.0, 0.0), Mat3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -333,7 +333,7 @@ def add_rows_curvature(model, i, pair, A_a, A_b, lam, mu, t, work):  # type: ign
 
 
 @formula
-def add_joints_hessian(model, lam, weight, mu, t, work, curved):  # type: ignore[no-untyped-def]
+def add_joints_hessian(model, lam, weight, mu, t, work, curved):
     """Jᵀ μ J of all rows, and Σ y C_qq, y = λ + weight C, where `curved`."""
     groups, tables, J, C, blocks = model.groups, model.constraints, work.J, work.C, work.blocks
     X0, X, A = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0)
@@ -369,7 +369,7 @@ def add_joints_hessian(model, lam, weight, mu, t, work, curved):  # type: ignore
 
 
 @inlined
-def along_row(model, i, r, J, d):  # type: ignore[no-untyped-def]
+def along_row(model, i, r, J, d):
     """J d of row r, which is of group i; d (nb, 8)."""
     groups, x, c = model.groups, MotionRows(d, 0), 0.0
     J_a, J_b = ForceRows(J, 0), ForceRows(J, WIDTH)
@@ -386,7 +386,7 @@ def along_row(model, i, r, J, d):  # type: ignore[no-untyped-def]
 
 
 @formula
-def subtract_penalty(model, weight, mu, C, J, out):  # type: ignore[no-untyped-def]
+def subtract_penalty(model, weight, mu, C, J, out):
     """out (nb, 8) ← out − Jᵀ (μ − weight) C."""
     groups, x, J_a, J_b = model.groups, ForceRows(out, 0), ForceRows(J, 0), ForceRows(J, WIDTH)
     for i in range(len(groups)):

@@ -50,7 +50,7 @@ STICKS = 0.99
 
 
 @formula
-def body_at(base, x, past, dt):  # type: ignore[no-untyped-def]
+def body_at(base, x, past, dt):
     """Pose, A and velocity (of the centre, world axes) of a body at the increments x."""
     k = coefficients(x.w)
     J = series_matrix(x.w, k.b, k.c)
@@ -64,7 +64,7 @@ def body_at(base, x, past, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def quaternion_of(R):  # type: ignore[no-untyped-def]
+def quaternion_of(R):
     """The unit quaternion of R, from that of its four expressions whose leading entry is largest."""
     trace = R.xx + R.yy + R.zz
     w, x = 1.0 + trace, 1.0 + 2.0 * R.xx - trace
@@ -79,14 +79,14 @@ def quaternion_of(R):  # type: ignore[no-untyped-def]
 
 
 @formula
-def relative_rate(X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+def relative_rate(X_A, V_A, X_B, V_B):
     """The spatial velocity of B in A, in B's axes."""
     R = T(X_B.R)
     return Motion(R @ (V_B.w - V_A.w), R @ (V_B.v - V_A.v - cross(V_A.w, X_B.p - X_A.p)))
 
 
 @formula
-def ball_torque(data, k, X_A, V_A, X_B, V_B, past, dt):  # type: ignore[no-untyped-def]
+def ball_torque(data, k, X_A, V_A, X_B, V_B, past, dt):
     """Torque on B, world axes, of a ball joint's spring, damper, friction and armature. Data: stiffness, rest, damping,
     friction, v_f, armature (3 each); in B's axes. past = r̃."""
     q, w = quaternion_of(T(X_A.R) @ X_B.R), relative_rate(X_A, V_A, X_B, V_B).w
@@ -102,13 +102,13 @@ def ball_torque(data, k, X_A, V_A, X_B, V_B, past, dt):  # type: ignore[no-untyp
 
 
 @formula
-def resisted(data, k, change, dt):  # type: ignore[no-untyped-def]
+def resisted(data, k, change, dt):
     """J Δr/dt of the armature J in data from k on."""
     return Vec3(data[k] * change.x / dt, data[k + 1] * change.y / dt, data[k + 2] * change.z / dt)
 
 
 @formula
-def floating_wrench(data, k, X_A, V_A, X_B, V_B, past, dt):  # type: ignore[no-untyped-def]
+def floating_wrench(data, k, X_A, V_A, X_B, V_B, past, dt):
     """Forces on A and B, each at its origin, of a free joint's dampers, friction and armature: against the spatial velocity of
     B in A, in B's axes. Data: damping, friction, v_f, armature (6 each; rotation first). past = r̃."""
     d, rate = X_B.p - X_A.p, relative_rate(X_A, V_A, X_B, V_B)
@@ -129,19 +129,19 @@ def floating_wrench(data, k, X_A, V_A, X_B, V_B, past, dt):  # type: ignore[no-u
 
 
 @formula
-def frame_motion(X, V, p):  # type: ignore[no-untyped-def]
+def frame_motion(X, V, p):
     """Velocity of the point p of a body, from that of its centre."""
     return Motion(V.w, V.v + cross(V.w, X.R @ p))
 
 
 @formula
-def held_by(loads, e):  # type: ignore[no-untyped-def]
+def held_by(loads, e):
     """How many numbers of `states` surface e has."""
     return OF_ONE * (loads.forces.index[loads.index[e, LOAD_ELEMENT], STATES] // ONE)
 
 
 @formula
-def begun_here(loads, e, dt):  # type: ignore[no-untyped-def]
+def begun_here(loads, e, dt):
     """ỹ and dt̃ of surface e."""
     z, j = loads.states, loads.held[e]
     c, g = slip_state(z, j + NOW), dt * z[j + WHOLE]
@@ -151,7 +151,7 @@ def begun_here(loads, e, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
+def load(loads, e, t, dt, X_a, V_a, X_b, V_b):
     """(status, F_a, F_b): force on the bodies of load e about their centres, world axes."""
     index, tables, past = loads.index, loads.forces, MotionRows(loads.rates, 0)
     k = index[e, LOAD_ELEMENT]
@@ -181,7 +181,7 @@ def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def body_here(work, i, dt):  # type: ignore[no-untyped-def]
+def body_here(work, i, dt):
     """Pose and velocity of body i at work.x; the ground stands."""
     X0, X, A = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0)
     x, past = MotionRows(work.x, 0), MotionRows(work.past, 0)
@@ -190,7 +190,7 @@ def body_here(work, i, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def chart_force(loads, e, t, dt, work, i, length):  # type: ignore[no-untyped-def]
+def chart_force(loads, e, t, dt, work, i, length):
     """Q of load e in the chart, of bodies a and b, at x with component i of the two increased by DIFFERENCE, or that part of `length`;
     HERE: at x."""
     x, past, base = MotionRows(work.x, 0), MotionRows(work.past, 0), PoseRows(work.base, 0)
@@ -235,7 +235,7 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
 
 
 @outlined
-def add_forces(loads, t, dt, work):  # type: ignore[no-untyped-def]
+def add_forces(loads, t, dt, work):
     """`add_loads`, once for all that evaluate."""
     index, x, A, g = loads.index, MotionRows(work.x, 0), Mat3Rows(work.turning, 0), ForceRows(work.gradient, 0)
     Q_0a, Q_0b, now_a, now_b = (
@@ -267,7 +267,7 @@ def add_forces(loads, t, dt, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def rate_of(loads, e, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
+def rate_of(loads, e, X_a, V_a, X_b, V_b):
     """r of load e, where the bodies are at X_a, X_b."""
     k = loads.index[e, LOAD_ELEMENT]
     X_aA, X_bB = frames_a(loads.forces)[k], frames_b(loads.forces)[k]
@@ -329,7 +329,7 @@ def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
 
 
 @formula
-def keep_held(loads, m, j):  # type: ignore[no-untyped-def]
+def keep_held(loads, m, j):
     """y of the last evaluation, the states from m on, becomes that of the step."""
     tables, z = loads.forces, loads.states
     y, most = slip_state(tables.z, m), tables.bound[m]
@@ -395,7 +395,7 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -
 
 
 @outlined
-def add_differences(model, loads, e, t, dt, work):  # type: ignore[no-untyped-def]
+def add_differences(model, loads, e, t, dt, work):
     """That of load e by differences."""
     index, F, rate, zero = loads.index, ForceRows(loads.rate, 0), loads.rate.reshape(-1), Vec3(0.0, 0.0, 0.0)
     turning = -dt * dt / DIFFERENCE

@@ -40,13 +40,13 @@ FLATTER = 0.3
 
 
 @formula
-def world_gravity(model):  # type: ignore[no-untyped-def]
+def world_gravity(model):
     """g as a vector."""
     return Vec3(model.gravity[0], model.gravity[1], model.gravity[2])
 
 
 @formula
-def place_bodies(model, work):  # type: ignore[no-untyped-def]
+def place_bodies(model, work):
     """R, δ and A of all bodies at x."""
     X0, X, A, x = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0), MotionRows(work.x, 0)
     for i in range(1, len(model.mass)):
@@ -57,7 +57,7 @@ def place_bodies(model, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
+def evaluate(model, lam, mu, t, dt, work):
     """∇E, C and J at work.x. Returns E, what rounding leaves of it, by how much it may be off, and the load that failed or −1."""
     place_bodies(model, work)
     F, zero = ForceRows(work.force, 0), Vec3(0.0, 0.0, 0.0)
@@ -93,7 +93,7 @@ def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def hessian(model, lam, weight, mu, t, dt, work, curved, loaded, careful):  # type: ignore[no-untyped-def]
+def hessian(model, lam, weight, mu, t, dt, work, curved, loaded, careful):
     """H in work.blocks at the point of the last evaluation; `curved`: with curvature, `loaded`: with what loads add, `careful`: as
     loads are after a step that had to be shortened."""
     blocks, I, to_axis = work.blocks, Sym3Rows(model.rods, REST), Vec3Rows(work.rod, 0)
@@ -122,7 +122,7 @@ def hessian(model, lam, weight, mu, t, dt, work, curved, loaded, careful):  # ty
 
 
 @outlined
-def factor_hessian(model, lam, weight, mu, t, dt, work, curved, careful):  # type: ignore[no-untyped-def]
+def factor_hessian(model, lam, weight, mu, t, dt, work, curved, careful):
     """The factors of H, of E with the penalty μ, at a point evaluated with the penalty `weight`; `curved`: with curvature if
     H is positive definite then. Returns (status, body without a pivot)."""
     wrong = failed = 1
@@ -137,7 +137,7 @@ def factor_hessian(model, lam, weight, mu, t, dt, work, curved, careful):  # typ
 
 
 @formula
-def direction(model, weight, mu, work):  # type: ignore[no-untyped-def]
+def direction(model, weight, mu, work):
     """d in work.step by the factors that are there; returns d · ∇E of `weight`."""
     step, g = work.step, work.gradient
     for i in range(len(step)):
@@ -149,7 +149,7 @@ def direction(model, weight, mu, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def go(work, alpha):  # type: ignore[no-untyped-def]
+def go(work, alpha):
     """x ← start + α d."""
     for i in range(len(work.step)):
         for k in range(6):
@@ -157,7 +157,7 @@ def go(work, alpha):  # type: ignore[no-untyped-def]
 
 
 @formula
-def keep_start(work):  # type: ignore[no-untyped-def]
+def keep_start(work):
     """start ← x."""
     for i in range(len(work.x)):
         for k in range(6):
@@ -165,13 +165,13 @@ def keep_start(work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def low_enough(E, E_start, alpha, slope, doubt):  # type: ignore[no-untyped-def]
+def low_enough(E, E_start, alpha, slope, doubt):
     """Whether a step of α brought the decrease that is asked, as far as E can tell; not where E is NaN."""
     return E <= E_start + SUFFICIENT * alpha * slope + doubt
 
 
 @formula
-def slope_along(work):  # type: ignore[no-untyped-def]
+def slope_along(work):
     """d · ∇E."""
     step, g, slope = work.step, work.gradient, 0.0
     for i in range(len(step)):
@@ -181,7 +181,7 @@ def slope_along(work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def largest(rows, first):  # type: ignore[no-untyped-def]
+def largest(rows, first):
     """Largest length of the vectors in columns first … first + 2 of the rows."""
     most = 0.0
     for i in range(len(rows)):

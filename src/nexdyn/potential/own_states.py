@@ -25,7 +25,7 @@ DUE = 1e-9
 
 
 @formula
-def controlled(t, data, i, q, v, dt):  # type: ignore[no-untyped-def]
+def controlled(t, data, i, q, v, dt):
     """Effort, x and τ of an actuator; data from its states on."""
     z, k = i + OF_ACTUATOR, i + 3 * OF_ACTUATOR
     x, y, held = data[z], data[z + 1], data[i + 2]
@@ -41,7 +41,7 @@ def controlled(t, data, i, q, v, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def stuck(data, i, v, dt):  # type: ignore[no-untyped-def]
+def stuck(data, i, v, dt):
     """Effort and deflection of a bristle; data from its state on."""
     k, before = i + 3 * OF_BRISTLE, data[i + OF_BRISTLE]
     trial = before + dt * v
@@ -53,7 +53,7 @@ def stuck(data, i, v, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def effort_at_end(code, t, data, i, q, v, dt):  # type: ignore[no-untyped-def]
+def effort_at_end(code, t, data, i, q, v, dt):
     """τ of a force with states at the end of a step."""
     if code == CONTROLLED:
         effort, _, _ = controlled(t, data, i, q, v, dt)
@@ -63,7 +63,7 @@ def effort_at_end(code, t, data, i, q, v, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def begin_states(code, data, i, second_order):  # type: ignore[no-untyped-def]
+def begin_states(code, data, i, second_order):
     """z̃ of a step."""
     if code != CONTROLLED and code != BRISTLE:
         return
@@ -74,7 +74,7 @@ def begin_states(code, data, i, second_order):  # type: ignore[no-untyped-def]
 
 
 @formula
-def sample_state(t, data, i, q, v):  # type: ignore[no-untyped-def]
+def sample_state(t, data, i, q, v):
     """Take the sample of an actuator that is due at t, where the joint is at q, v."""
     k = i + 3 * OF_ACTUATOR
     every = data[k + SAMPLE]
@@ -86,7 +86,7 @@ def sample_state(t, data, i, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def finish_states(code, t, data, i, q, v, dt):  # type: ignore[no-untyped-def]
+def finish_states(code, t, data, i, q, v, dt):
     """z at the end t of a step, where the joint is at q, v."""
     if code == CONTROLLED:
         _, x, y = controlled(t, data, i, q, v, dt)

@@ -9,7 +9,7 @@ from nexdyn.spatial.table import PoseRows
 
 
 @formula
-def pair_at(tables, k, X0, X):  # type: ignore[no-untyped-def]
+def pair_at(tables, k, X0, X):
     """The two frames of pair k in world axes; X0 at the start of the step, X = (R, δ) now.
 
     d is summed from differences: places far from the origin cost no digits within a step.
@@ -22,7 +22,7 @@ def pair_at(tables, k, X0, X):  # type: ignore[no-untyped-def]
 
 
 @formula
-def put_rows(J, r, w_a, v_a, w_b, v_b):  # type: ignore[no-untyped-def]
+def put_rows(J, r, w_a, v_a, w_b, v_b):
     """Row r of J ← derivatives for (θ, δ) of bodies a and b."""
     J[r, 0], J[r, 1], J[r, 2], J[r, 3], J[r, 4], J[r, 5] = w_a.x, w_a.y, w_a.z, v_a.x, v_a.y, v_a.z
     J[r, 8], J[r, 9], J[r, 10], J[r, 11], J[r, 12], J[r, 13] = w_b.x, w_b.y, w_b.z, v_b.x, v_b.y, v_b.z

@@ -16,14 +16,14 @@ from nexdyn.kernel import formula, outlined
 
 
 @formula
-def primitive(s, e, b, past):  # type: ignore[no-untyped-def]
+def primitive(s, e, b, past):
     """(1 − b δ̃) sᵉ⁺¹/(e + 1) + b sᵉ⁺²/(e + 2)."""
     grown = s ** (e + 1.0)
     return (1.0 - b * past) * grown / (e + 1.0) + b * grown * s / (e + 2.0)
 
 
 @outlined
-def own_step(address, depth, past, dt):  # type: ignore[no-untyped-def]
+def own_step(address, depth, past, dt):
     """The same of a function of the user's."""
     if not (depth > 0.0):
         return 0.0, 0.0, 0.0
@@ -33,7 +33,7 @@ def own_step(address, depth, past, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pressed(k, e, a, depth, past, dt):  # type: ignore[no-untyped-def]
+def pressed(k, e, a, depth, past, dt):
     """E, f and dt² df/dδ at the penetration `depth`."""
     if e == OWN:
         return own_step(k, depth, past, dt)
@@ -48,7 +48,7 @@ def pressed(k, e, a, depth, past, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def both_ends(data, i, c, past, dt):  # type: ignore[no-untyped-def]
+def both_ends(data, i, c, past, dt):
     """E, dE/dc, d²E/dc² of the stops below q_min and above q_max at c; data from i on."""
     k, e, a = data[i], data[i + 1], data[i + 2]
     E_low, f_low, K_low = pressed(k, e, a, data[i + 3] - c, data[i + 3] - past, dt)
@@ -57,7 +57,7 @@ def both_ends(data, i, c, past, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def cancelled(data, i, c, past, dt):  # type: ignore[no-untyped-def]
+def cancelled(data, i, c, past, dt):
     """The size of the terms that cancel in E: with b δ̃ ≫ 1 it is small beside them."""
     k, e, b = data[i], data[i + 1], data[i + 2] / dt
     low, high = max(0.0, data[i + 3] - c), max(0.0, c - data[i + 4])

@@ -28,32 +28,32 @@ NO_ANGLE = 1e-150
 
 
 @formula
-def axis(model, i):  # type: ignore[no-untyped-def]
+def axis(model, i):
     """(J, e) of body i; J = 0 of one that is not thin."""
     return model.rods[i, 0], Vec3(model.rods[i, 1], model.rods[i, 2], model.rods[i, 3])
 
 
 @formula
-def shift(theta, e):  # type: ignore[no-untyped-def]
+def shift(theta, e):
     """exp(θ) e − e."""
     k, n = coefficients(theta), cross(theta, e)
     return k.a * n + k.b * cross(theta, n)
 
 
 @formula
-def across(w, e):  # type: ignore[no-untyped-def]
+def across(w, e):
     """The part of w across e."""
     return w - (w @ e) * e
 
 
 @formula
-def goal(e, w, dt):  # type: ignore[no-untyped-def]
+def goal(e, w, dt):
     """û − e of implicit Euler."""
     return shift(dt * across(w, e), e)
 
 
 @formula
-def goal_bdf2(e, moved, w, w_before, dt):  # type: ignore[no-untyped-def]
+def goal_bdf2(e, moved, w, w_before, dt):
     """û − e of BDF2; moved: θ of the step before, in which w_before was the rate at its start; dt = dt̃."""
     k, third = coefficients(moved), 1.0 / 3.0
     back = T(series_matrix(moved, k.a, k.b))
@@ -61,7 +61,7 @@ def goal_bdf2(e, moved, w, w_before, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def value(J, e, theta, to):  # type: ignore[no-untyped-def]
+def value(J, e, theta, to):
     """(½ J |u − û|², the size of what rounding leaves of it); to = û − e."""
     s = shift(theta, e)
     d = s - to
@@ -70,14 +70,14 @@ def value(J, e, theta, to):  # type: ignore[no-untyped-def]
 
 
 @formula
-def covector(J, e, theta, to):  # type: ignore[no-untyped-def]
+def covector(J, e, theta, to):
     """J u × (u − û), axes of the start of the step."""
     s = shift(theta, e)
     return J * cross(e + s, s - to)
 
 
 @formula
-def curvature(J, e, theta, to, curved):  # type: ignore[no-untyped-def]
+def curvature(J, e, theta, to, curved):
     """Second derivative for world rotations, axes of the start of the step; not `curved`: J (1 − u uᵀ)."""
     u = e + shift(theta, e)
     g = J * (e + to) if curved else J * u
@@ -90,7 +90,7 @@ def curvature(J, e, theta, to, curved):  # type: ignore[no-untyped-def]
 
 
 @formula
-def rate(e, theta, dt):  # type: ignore[no-untyped-def]
+def rate(e, theta, dt):
     """ω across e at the end of a step of implicit Euler, in the axes there."""
     s = -shift(-theta, e)  # u − uₙ
     n = cross(e, s)  # axis × sin φ
@@ -100,7 +100,7 @@ def rate(e, theta, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def rate_bdf2(e, theta, moved, dt):  # type: ignore[no-untyped-def]
+def rate_bdf2(e, theta, moved, dt):
     """ω across e at the end of a step of BDF2; moved: θ of the step before, dt = dt̃."""
     k, third = coefficients(theta), 1.0 / 3.0
     end = T(series_matrix(theta, k.a, k.b))

@@ -82,7 +82,7 @@ solve = generic(
 
 
 @formula
-def scales(model, work, dt):  # type: ignore[no-untyped-def]
+def scales(model, work, dt):
     """(for θ, for δ): what the step's accelerations move, beside which errors of x are small; rounding is no error."""
     w = v = 0.0
     turned = 1.0
@@ -97,7 +97,7 @@ def scales(model, work, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def farthest(model, work):  # type: ignore[no-untyped-def]
+def farthest(model, work):
     """The largest distance of two frames that rows join: what slides goes far, and its rows are rounded as numbers of that size."""
     X0, X, most = PoseRows(work.base, 0), PoseRows(work.pose, 0), 0.0
     for k in range(len(model.constraints.pairs)):
@@ -107,7 +107,7 @@ def farthest(model, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def search(model, lam, mu, t, dt, work, E_start, slope):  # type: ignore[no-untyped-def]
+def search(model, lam, mu, t, dt, work, E_start, slope):
     """x ← start + α d with the first α = 1, ½, … that brings a decrease, or, where E is guessed, with α ≤ 1 where the slope is all but 0,
     between those where it leads down and up; returns E there, what rounding leaves of it and by how much it may be off, the load
     that failed, α."""
@@ -136,7 +136,7 @@ def search(model, lam, mu, t, dt, work, E_start, slope):  # type: ignore[no-unty
 
 
 @formula
-def between(part):  # type: ignore[no-untyped-def]
+def between(part):
     """A part of an interval, not too near to its ends; half of it where `part` is no number."""
     return (
         part
@@ -146,7 +146,7 @@ def between(part):  # type: ignore[no-untyped-def]
 
 
 @formula
-def follow(model, state, work):  # type: ignore[no-untyped-def]
+def follow(model, state, work):
     """Δλ = μ (C + J d) in work.change. Returns the largest |C + J d| as a number, Σ Δλ C and Σ Δλ J d."""
     mu, C, groups = state.mu, work.C, model.groups
     gap = raised = along = 0.0
@@ -164,7 +164,7 @@ def follow(model, state, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def stiffen(state):  # type: ignore[no-untyped-def]
+def stiffen(state):
     """μ ← 10 μ of all rows, as long as they are not the stiffest."""
     if state.run[0] < STIFFEST:
         state.run[0] *= 10.0
@@ -173,7 +173,7 @@ def stiffen(state):  # type: ignore[no-untyped-def]
 
 
 @formula
-def at_minimum(model, work, for_turn, for_shift):  # type: ignore[no-untyped-def]
+def at_minimum(model, work, for_turn, for_shift):
     """Whether the gradient is what an error MINIMUM of x leaves."""
     g, I = work.gradient, Sym3Rows(model.mass, INERTIA)
     for i in range(1, len(model.mass)):

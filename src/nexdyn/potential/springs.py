@@ -58,14 +58,14 @@ DIFFERENCE = 1e-6
 
 
 @formula
-def log_cosh(x):  # type: ignore[no-untyped-def]
+def log_cosh(x):
     """ln cosh x."""
     y = abs(x)
     return y + math.log1p(math.exp(-2.0 * y)) - math.log(2.0)
 
 
 @formula
-def damped(data, k, c, past, past_rate, dt):  # type: ignore[no-untyped-def]
+def damped(data, k, c, past, past_rate, dt):
     """E, dE/dc and d²E/dc² of damper, friction and armature; data: d, f, v_f, J."""
     r, v_f = (c - past) / dt, data[k + 2]
     off = c - past - dt * past_rate
@@ -76,14 +76,14 @@ def damped(data, k, c, past, past_rate, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def actuator_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
+def actuator_effort(t, data, k, q, v):
     """τ of an actuator without states."""
     effort, _, _ = effort_and_rates(t, data, k, q, v, 0.0, 0.0, 0.0)
     return effort
 
 
 @formula
-def law(code, data, k, t, c, past, past_rate, dt, unit):  # type: ignore[no-untyped-def]
+def law(code, data, k, t, c, past, past_rate, dt, unit):
     """E − E(c̃), dE/dc, d²E/dc² of an element at c, 1 rad or a length beside `unit`. Data from k on: d, f, v_f, J, then those of U."""
     E, slope, curve = damped(data, k, c, past, past_rate, dt)
     i, h, moved = k + 4, dt * dt, c - past
@@ -236,7 +236,7 @@ def _(model: Any, springs: SpringTables, t: Any, work: Any, curved: Any) -> Any:
 
 
 @formula
-def pressed_end(data, i, c):  # type: ignore[no-untyped-def]
+def pressed_end(data, i, c):
     """−1 below q_min, 1 above q_max, 0 between."""
     return (1 if c > data[i + 4] else 0) - (1 if c < data[i + 3] else 0)
 

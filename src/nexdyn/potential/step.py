@@ -46,7 +46,7 @@ NEARER = 0.3
 
 
 @formula
-def stand(model, state, work):  # type: ignore[no-untyped-def]
+def stand(model, state, work):
     """Base poses, and the bodies there: x = 0."""
     q, p, X, x, o = (
         QuatRows(state.q, 0),
@@ -64,7 +64,7 @@ def stand(model, state, work):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-def]
+def begin(model, state, work, t, dt, second_order):
     """Base poses, x̃, x̂ and the x to start from. Returns dt̃ and the load that failed, or −1."""
     v, off, off_before = MotionRows(state.v, 0), MotionRows(state.off, 0), MotionRows(state.off_before, 0)
     moved, before, past = MotionRows(state.moved, 0), MotionRows(state.v_before, 0), MotionRows(work.past, 0)
@@ -109,7 +109,7 @@ def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-d
 
 
 @formula
-def compliance(model, body, J, r, first):  # type: ignore[no-untyped-def]
+def compliance(model, body, J, r, first):
     """J M⁻¹ Jᵀ of one row and one body."""
     if body == 0:
         return 0.0
@@ -121,7 +121,7 @@ def compliance(model, body, J, r, first):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def start_springs(model, state, work, t):  # type: ignore[no-untyped-def]
+def start_springs(model, state, work, t):
     """c of the springs, and its rate, and that of loads, at the present pose and velocity; the samples that are due at t."""
     stand(model, state, work)
     measure_springs(model, model.springs, work, MotionRows(state.v, 0))
@@ -130,7 +130,7 @@ def start_springs(model, state, work, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def choose_stiffness(model, state, work, t, stiffness):  # type: ignore[no-untyped-def]
+def choose_stiffness(model, state, work, t, stiffness):
     """μ of every row: `stiffness` times the mass that it moves, 1/(J M⁻¹ Jᵀ), at the present pose.
 
     The three displacements of a hinge have one μ, and its three directions: no axis is better than another."""
@@ -158,7 +158,7 @@ def choose_stiffness(model, state, work, t, stiffness):  # type: ignore[no-untyp
 
 
 @outlined
-def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyped-def]
+def finish(model, state, work, t, dt, h, second_order):
     """q, v, a of the end of the step from x. Returns what the increments miss the angles by at most."""
     Q, P, V, A = QuatRows(state.q, 0), Vec3Rows(state.q, 4), MotionRows(state.v, 0), MotionRows(state.a, 0)
     x, free, off = MotionRows(work.x, 0), MotionRows(work.free, 0), MotionRows(state.off, 0)
@@ -201,7 +201,7 @@ def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyp
 
 
 @formula
-def record(model, state, t, gap, out, r):  # type: ignore[no-untyped-def]
+def record(model, state, t, gap, out, r):
     """Row r of out ← t, |C|, then q, v, a of each body but the ground, λ/dt², what is followed, states of forces, and how many steps
     were alike."""
     k = 2
@@ -223,14 +223,14 @@ def record(model, state, t, gap, out, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sample(model, state, t, out):  # type: ignore[no-untyped-def]
+def sample(model, state, t, out):
     """The present state into row 0 of out; the samples that are due at t."""
     sample_states(model.springs, t)
     record(model, state, t, state.run[3], out, 0)
 
 
 @shared
-def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # type: ignore[no-untyped-def]
+def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):
     """Steps k … k_stop − 1 from t₀ + k dt, adaptive where `updates` is None.
 
     Every `every`-th state (0: none) goes to the next row of `out` before its step. Returns (status, steps done in all, rows

@@ -13,7 +13,7 @@ from nexdyn.results.freedoms import FREEDOMS
 
 
 @kernel
-def observe_efforts(tables, t, q, v, z, out):  # type: ignore[no-untyped-def]
+def observe_efforts(tables, t, q, v, z, out):
     """Fill out (N, nf) with the efforts; q (N, nq), v (N, nv) of all joints, z (N, nz)."""
     index = tables.index
     for s in range(len(t)):

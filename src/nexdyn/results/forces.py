@@ -42,7 +42,7 @@ Array = np.ndarray
 
 
 @kernel
-def observe_element(tables, e, t, X_A, V_A, X_B, V_B, z, near, out):  # type: ignore[no-untyped-def]
+def observe_element(tables, e, t, X_A, V_A, X_B, V_B, z, near, out):
     """Fill out (N, 14) with n_A, f_A, n_B, f_B, P, U of element e; poses (N, 12) and velocities (N, 6) of the bodies in the world,
     z (N, nz), near (N,): of a torsion spring. Returns the sample at which it fails, or −1."""
     X_LA, X_LB = frames_a(tables), frames_b(tables)
@@ -66,7 +66,7 @@ def observe_element(tables, e, t, X_A, V_A, X_B, V_B, z, near, out):  # type: ig
 
 
 @kernel
-def observe_freedom(tables, e, t, q, v, z, out):  # type: ignore[no-untyped-def]
+def observe_freedom(tables, e, t, q, v, z, out):
     """Fill out (N, 2) with τ, U of the element e in a joint; q (N, nq), v (N, nv) of the joint."""
     for s in range(len(t)):
         set_states(tables, z, s)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from nexdyn.model.element import Element
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
 from nexdyn.results.recording import Recording
+from nexdyn.shown import drawn
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,11 +24,6 @@ if TYPE_CHECKING:
     from nexdyn.results.error_estimate import ErrorEstimate
     from nexdyn.results.observed import Observed
     from nexdyn.tree.tree import Tree
-
-
-def _view(page: str) -> ModuleType:
-    """A page of `nexdyn.view`, which lies above results: named, like a backend, and not imported by this package."""
-    return importlib.import_module(f"nexdyn.view.{page}")
 
 
 class Result:
@@ -64,8 +58,8 @@ class Result:
         return f"Result({self.system.name!r}: {span}, {r.method}, {r.status})"
 
     def _repr_html_(self) -> str:
-        shown: str = _view("notebook").result_html(self)
-        return shown
+        html: str = drawn("result", self)
+        return html
 
     # --- the run ----------------------------------------------------------------------------------------------------
 
@@ -420,7 +414,7 @@ class Result:
 
         Raises UnknownNameError with the nearest name; InputError where matplotlib (nexdyn[view]) is missing.
         """
-        figure: Figure = _view("plots").plot(self, *what, of=of, path=path, title=title)
+        figure: Figure = drawn("plot", self, *what, of=of, path=path, title=title)
         return figure
 
     # --- files ------------------------------------------------------------------------------------------------------

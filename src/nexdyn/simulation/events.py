@@ -204,7 +204,7 @@ class Run:
                 continue
             watched.move_on(g)
             watched.acting = watched.stop is not None and bool(watched.sign * g >= 0.0)
-        self.let_stops_act()
+        self.set_active_stops()
         step = march.constant_step
         self.most = CHUNK if self.watched else ROWS
         self.chunk = self.most * step if step else (t_end - march.t) / 50.0
@@ -236,7 +236,7 @@ class Run:
                 if target < self.t_end and self.times and target == self.times[0]:
                     target = self.step_before(target)
                 if target == self.march.t:
-                    if self.told_aside(self.times[0]):
+                    if self.sample_off_grid(self.times[0]):
                         del self.times[0]
                         continue
                     target = self.times[0]
@@ -263,7 +263,7 @@ class Run:
         t0, behind = self.march.count_steps(dt, 0)
         return t0 + (behind + self.most) * dt
 
-    def told_aside(self, t: float) -> bool:
+    def sample_off_grid(self, t: float) -> bool:
         """Keep the state at t, less than a step ahead, and go back to the present one; False where an event lies before t."""
         before = self.march.snapshot()
         rows = self.advanced(t)
@@ -461,7 +461,7 @@ class Run:
         if watched.acting:
             self.happened.pop()
             watched.acting = False
-            self.let_stops_act()
+            self.set_active_stops()
             return
         values, speed = (
             self.march.system.values,
@@ -472,13 +472,13 @@ class Run:
             restitution = stop._number("restitution", values)
             velocity = self.march.after_impact(observed, stop.joint, stop.freedom, restitution)
         watched.acting = velocity is None
-        self.let_stops_act()
+        self.set_active_stops()
         if velocity is not None:
             self.happened[-1]["impulse"] = True
             self.replace(None, velocity, {}, set(), set())
             watched.side = -float(watched.sign)  # inside, however little it lies beyond
 
-    def let_stops_act(self) -> None:
+    def set_active_stops(self) -> None:
         """The compliant parts of the stops on which joints rest act, the others do not: they would meet an impact first."""
         acting: dict[str, bool] = {}
         for watched in self.watched:
@@ -531,7 +531,7 @@ class Run:
                 if (before := known.get((w.name, w.end))) is not None:
                     w.side, w.done, w.acting, w.fastest = before.side, before.done, before.acting, before.fastest
                     w.level_before = before.level
-        self.let_stops_act()
+        self.set_active_stops()
         self.g, self.at = self.signals(self.march.present()), float(self.march.t)
         for w, x in zip(self.watched, self.g[:, 0], strict=True):
             moved = position is not None or (velocity is not None and w.of_velocity)

@@ -8,11 +8,12 @@ from typing import Literal
 import numpy as np
 
 from nexdyn.joints.kinds import FREE, SPHERICAL
+from nexdyn.joints.verbs import turns
 from nexdyn.tree import tables
 from nexdyn.tree.cfa_solve import tables_for
 from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.elements import tables_of
-from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem, turns
+from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem
 from nexdyn.tree.tree import Tree
 
 ROUNDING = 1e-14

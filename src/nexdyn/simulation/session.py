@@ -374,7 +374,7 @@ class Session(metaclass=CheckedCalls):
             march = old.anew(self._changed(first), math.nextafter(self.t, math.inf), observed, None, None)
             march.go_on_from(old)
         run.march = march
-        run.let_stops_act()
+        run.set_active_stops()
         run.g, run.at = run.signals(march.present()), float(march.t)
 
     # --- changes ----------------------------------------------------------------------------------------------------
@@ -490,7 +490,7 @@ class Session(metaclass=CheckedCalls):
             pull.forget(count)
         self._held, self._target = saved.held, saved.target
         self.failure, self._before = saved.failure, saved.before
-        self._run.let_stops_act()
+        self._run.set_active_stops()
 
     # --- again ------------------------------------------------------------------------------------------------------
 

@@ -183,19 +183,19 @@ def _(A: Mat3, B: Mat3) -> Any:
 
 
 @formula
-def T(A):  # type: ignore[no-untyped-def]
+def T(A):
     """Aᵀ."""
     return Mat3(A.xx, A.yx, A.zx, A.xy, A.yy, A.zy, A.xz, A.yz, A.zz)
 
 
 @formula
-def full(S):  # type: ignore[no-untyped-def]
+def full(S):
     """A symmetric matrix with all its entries."""
     return Mat3(S.xx, S.xy, S.xz, S.xy, S.yy, S.yz, S.xz, S.yz, S.zz)
 
 
 @formula
-def basis(n):  # type: ignore[no-untyped-def]
+def basis(n):
     """Two unit vectors that make a right-handed frame with unit n (Duff et al., J. Comput. Graph. Tech. 6, 2017)."""
     s = 1.0 if n.z >= 0.0 else -1.0
     f = -1.0 / (s + n.z)
@@ -204,13 +204,13 @@ def basis(n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def plus_cross(a, b, c):  # type: ignore[no-untyped-def]
+def plus_cross(a, b, c):
     """a + b × c: six products that add up, one instruction each."""
     return Vec3(a.x + b.y * c.z - b.z * c.y, a.y + b.z * c.x - b.x * c.z, a.z + b.x * c.y - b.y * c.x)
 
 
 @formula
-def plus_turned(a, R, b):  # type: ignore[no-untyped-def]
+def plus_turned(a, R, b):
     """a + R b."""
     return Vec3(
         a.x + R.xx * b.x + R.xy * b.y + R.xz * b.z,
@@ -220,7 +220,7 @@ def plus_turned(a, R, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def plus_skew_times(A, p, M):  # type: ignore[no-untyped-def]
+def plus_skew_times(A, p, M):
     """A + [p]× M."""
     return Mat3(
         A.xx + p.y * M.zx - p.z * M.yx, A.xy + p.y * M.zy - p.z * M.yy, A.xz + p.y * M.zz - p.z * M.yz,
@@ -230,7 +230,7 @@ def plus_skew_times(A, p, M):  # type: ignore[no-untyped-def]
 
 
 @formula
-def skew_times(p, M):  # type: ignore[no-untyped-def]
+def skew_times(p, M):
     """[p]× M."""
     return Mat3(
         p.y * M.zx - p.z * M.yx, p.y * M.zy - p.z * M.yy, p.y * M.zz - p.z * M.yz,
@@ -240,7 +240,7 @@ def skew_times(p, M):  # type: ignore[no-untyped-def]
 
 
 @formula
-def turned(R, S):  # type: ignore[no-untyped-def]
+def turned(R, S):
     """R S Rᵀ for symmetric S."""
     Q = R @ full(S)
     return Sym3(
@@ -258,21 +258,21 @@ def _(X: Pose, Y: Pose) -> Any:
 
 
 @formula
-def inverse(X):  # type: ignore[no-untyped-def]
+def inverse(X):
     """X⁻¹ = (Rᵀ, −Rᵀ p)."""
     Rt = T(X.R)
     return Pose(Rt, -(Rt @ X.p))
 
 
 @formula
-def turned_about_z(R, angle):  # type: ignore[no-untyped-def]
+def turned_about_z(R, angle):
     """R Rz(angle)."""
     s, c = sincos(angle)
     return times_turn_z(R, c, s)
 
 
 @inlined
-def times_turn_z(R, c, s):  # type: ignore[no-untyped-def]
+def times_turn_z(R, c, s):
     """R Rz of the angle of cosine c and sine s."""
     return Mat3(
         c * R.xx + s * R.xy, c * R.xy - s * R.xx, R.xz,
@@ -282,7 +282,7 @@ def times_turn_z(R, c, s):  # type: ignore[no-untyped-def]
 
 
 @formula
-def z_column(R):  # type: ignore[no-untyped-def]
+def z_column(R):
     """R e_z."""
     return Vec3(R.xz, R.yz, R.zz)
 
@@ -379,7 +379,7 @@ def _(a: RigidInertia, b: RigidInertia) -> Any:
 
 
 @formula
-def moved_inertia(p, m, h, I):  # type: ignore[no-untyped-def]
+def moved_inertia(p, m, h, I):
     """About a point that p leads from: h' = h + m p,  I' = I − [p]×[h]× − [h]×[p]× − m [p]×[p]×."""
     there = h + m * p
     k, r = h + there, 0.5 * p  # k is twice that of the middle of the way
@@ -415,7 +415,7 @@ def _(a: ArticulatedInertia, b: RigidInertia) -> Any:
 
 
 @formula
-def moved(p, A, B, D):  # type: ignore[no-untyped-def]
+def moved(p, A, B, D):
     """[A B; Bᵀ D] about the parent's origin: B' = B + [p]× D,  A' = A + [p]× Bᵀ + ([p]× B'ᵀ)ᵀ."""
     C = plus_skew_times(B, p, full(D))
     x, y, z = p.x, p.y, p.z
@@ -433,7 +433,7 @@ def _(X: Pose, I: ArticulatedInertia) -> Any:
 
 
 @formula
-def minus_outer(I, U, k):  # type: ignore[no-untyped-def]
+def minus_outer(I, U, k):
     """I − U kᵀ for k parallel to U."""
     n, f, a, b = U.n, U.f, k.n, k.f
     return ArticulatedInertia(
@@ -527,7 +527,7 @@ def _(I: RigidInertia, H: AlongZ) -> Any:
 
 
 @formula
-def rotation(q):  # type: ignore[no-untyped-def]
+def rotation(q):
     """R of the quaternion q, which need not be unit: R = R(q/|q|)."""
     s = 2.0 / (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)
     x, y, z = s * q.x, s * q.y, s * q.z
@@ -554,13 +554,13 @@ def _(a: Quat, b: Quat) -> Any:
 
 
 @formula
-def normalized(q):  # type: ignore[no-untyped-def]
+def normalized(q):
     """q/|q|."""
     return (1.0 / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)) * q
 
 
 @formula
-def exp_quaternion(phi):  # type: ignore[no-untyped-def]
+def exp_quaternion(phi):
     """The unit quaternion of the rotation vector φ: (cos ½θ, sin(½θ)/θ φ); a series where θ² < 1e-6."""
     squared = phi @ phi
     theta = sqrt(if_less(squared, 1e-6, zero(squared) + 1.0, squared))
@@ -572,7 +572,7 @@ def exp_quaternion(phi):  # type: ignore[no-untyped-def]
 
 
 @formula
-def log_quaternion(q):  # type: ignore[no-untyped-def]
+def log_quaternion(q):
     """The rotation vector φ, |φ| ≤ π, of the unit quaternion q: φ = 2 atan2(|u|, w)/|u| u with w ≥ 0."""
     sign = if_less(q.w, 0.0, zero(q.w) - 1.0, zero(q.w) + 1.0)
     w, u = sign * q.w, sign * Vec3(q.x, q.y, q.z)
@@ -583,7 +583,7 @@ def log_quaternion(q):  # type: ignore[no-untyped-def]
 
 
 @formula
-def right_jacobian_inverse_times(phi, a):  # type: ignore[no-untyped-def]
+def right_jacobian_inverse_times(phi, a):
     """Jᵣ⁻¹(φ) a = a + ½ φ × a + β φ × (φ × a), β = (1 − ½θ cot ½θ)/θ²: the rate of φ when the body turns at a."""
     squared = phi @ phi
     theta = sqrt(if_less(squared, 1e-4, zero(squared) + 1.0, squared))
@@ -595,7 +595,7 @@ def right_jacobian_inverse_times(phi, a):  # type: ignore[no-untyped-def]
 
 
 @formula
-def left_jacobian_times(phi, a):  # type: ignore[no-untyped-def]
+def left_jacobian_times(phi, a):
     """Jₗ(φ) a = a + b φ × a + c φ × (φ × a), b = (1 − cos θ)/θ², c = (θ − sin θ)/θ³: the translation of a screw."""
     squared = phi @ phi
     theta = sqrt(if_less(squared, 1e-4, zero(squared) + 1.0, squared))

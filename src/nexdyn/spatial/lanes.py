@@ -478,7 +478,7 @@ def _store(context: Any, data: Any, i: Any, k: Any, value: Any) -> Any:
 
 
 @overloaded(operator.getitem)
-def _get(table, index):  # type: ignore[no-untyped-def]
+def _get(table, index):
     if is_instance(table, LaneTable):
         return lambda table, index: _load(table.data, index[0], index[1])
     if is_instance(table, LaneVector):
@@ -491,7 +491,7 @@ def _get(table, index):  # type: ignore[no-untyped-def]
 
 
 @overloaded(operator.setitem)
-def _set(table, index, value):  # type: ignore[no-untyped-def]
+def _set(table, index, value):
     if is_instance(table, LaneTable):
         return lambda table, index, value: _store(table.data, index[0], index[1], value)
     if is_instance(table, LaneVector):

@@ -72,7 +72,7 @@ def _(a: Mobility, b: Mobility) -> Any:
 
 
 @formula
-def mobility(I):  # type: ignore[no-untyped-def]
+def mobility(I):
     """I⁻¹ in full: [J⁻¹, −J⁻¹ [c]×; …, 1/m − [c]× J⁻¹ [c]×]."""
     c, J = I.c, I.J
     B = times_skew(full(J), -c)
@@ -84,7 +84,7 @@ def mobility(I):  # type: ignore[no-untyped-def]
 
 
 @formula
-def mobility_less(M, r, z):  # type: ignore[no-untyped-def]
+def mobility_less(M, r, z):
     """M − r z zᵀ for a motion z."""
     w, v, a, b = z.w, z.v, r * z.w, r * z.v
     A, B, D = M.A, M.B, M.D
@@ -100,19 +100,19 @@ def mobility_less(M, r, z):  # type: ignore[no-untyped-def]
 
 
 @formula
-def turned_z(c, s, a):  # type: ignore[no-untyped-def]
+def turned_z(c, s, a):
     """Rz a of a vector."""
     return Vec3(c * a.x - s * a.y, s * a.x + c * a.y, a.z)
 
 
 @formula
-def turned_back_z(c, s, a):  # type: ignore[no-untyped-def]
+def turned_back_z(c, s, a):
     """Rzᵀ a of a vector."""
     return Vec3(c * a.x + s * a.y, c * a.y - s * a.x, a.z)
 
 
 @formula
-def symmetric_turned_z(c, s, S):  # type: ignore[no-untyped-def]
+def symmetric_turned_z(c, s, S):
     """Rz S Rzᵀ."""
     cc, ss, cs = c * c, s * s, c * s
     m = 2.0 * cs * S.xy
@@ -123,7 +123,7 @@ def symmetric_turned_z(c, s, S):  # type: ignore[no-untyped-def]
 
 
 @formula
-def matrix_turned_z(c, s, B):  # type: ignore[no-untyped-def]
+def matrix_turned_z(c, s, B):
     """Rz B Rzᵀ."""
     xx, xy = c * B.xx - s * B.yx, c * B.xy - s * B.yy
     yx, yy = s * B.xx + c * B.yx, s * B.xy + c * B.yy
@@ -135,7 +135,7 @@ def matrix_turned_z(c, s, B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def mobility_turned_z(c, s, M):  # type: ignore[no-untyped-def]
+def mobility_turned_z(c, s, M):
     """M of a frame turned about z by the angle of cosine c and sine s."""
     return Mobility(symmetric_turned_z(c, s, M.A), matrix_turned_z(c, s, M.B), symmetric_turned_z(c, s, M.D))
 
@@ -144,13 +144,13 @@ def mobility_turned_z(c, s, M):  # type: ignore[no-untyped-def]
 
 
 @formula
-def across_z(m):  # type: ignore[no-untyped-def]
+def across_z(m):
     """Wᵀ m of a motion."""
     return Five(m.w.x, m.w.y, m.v.x, m.v.y, m.v.z)
 
 
 @formula
-def force_across_z(x, t):  # type: ignore[no-untyped-def]
+def force_across_z(x, t):
     """W x + t (e_z, 0)."""
     return Force(Vec3(x.a, x.b, t), Vec3(x.c, x.d, x.e))
 
@@ -171,19 +171,19 @@ def _(s: float, x: Five) -> Any:
 
 
 @formula
-def scaled(x, y):  # type: ignore[no-untyped-def]
+def scaled(x, y):
     """x with its entries times those of y."""
     return Five(x.a * y.a, x.b * y.b, x.c * y.c, x.d * y.d, x.e * y.e)
 
 
 @formula
-def dot5(x, y):  # type: ignore[no-untyped-def]
+def dot5(x, y):
     """xᵀ y."""
     return x.a * y.a + x.b * y.b + x.c * y.c + x.d * y.d + x.e * y.e
 
 
 @formula
-def factor_across_z(M, least):  # type: ignore[no-untyped-def]
+def factor_across_z(M, least):
     """L D Lᵀ of Wᵀ M W, and whether D > least."""
     A, B, D = M.A, M.B, M.D
     d1 = A.xx
@@ -208,13 +208,13 @@ def factor_across_z(M, least):  # type: ignore[no-untyped-def]
 
 
 @formula
-def column_about_z(M):  # type: ignore[no-untyped-def]
+def column_about_z(M):
     """Wᵀ M (e_z, 0)."""
     return Five(M.A.xz, M.A.yz, M.B.zx, M.B.zy, M.B.zz)
 
 
 @formula
-def lower_solve(L, x):  # type: ignore[no-untyped-def]
+def lower_solve(L, x):
     """L⁻¹ x."""
     b = x.b - L.ba * x.a
     c = x.c - L.ca * x.a - L.cb * b
@@ -223,7 +223,7 @@ def lower_solve(L, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def upper_solve(L, x):  # type: ignore[no-untyped-def]
+def upper_solve(L, x):
     """L⁻ᵀ x."""
     d = x.d - L.ed * x.e
     c = x.c - L.ec * x.e - L.dc * d
@@ -232,7 +232,7 @@ def upper_solve(L, x):  # type: ignore[no-untyped-def]
 
 
 @formula
-def solve_across_z(L, x):  # type: ignore[no-untyped-def]
+def solve_across_z(L, x):
     """(L D Lᵀ)⁻¹ x."""
     return upper_solve(L, scaled(L.r, lower_solve(L, x)))
 
@@ -250,7 +250,7 @@ class Coupling5(NamedTuple):
 
 
 @formula
-def coupled(Y, x, t):  # type: ignore[no-untyped-def]
+def coupled(Y, x, t):
     """Y x + t y."""
     return Motion(
         Vec3(dot5(Y.wx, x) + t * Y.y.w.x, dot5(Y.wy, x) + t * Y.y.w.y, dot5(Y.wz, x) + t * Y.y.w.z),
@@ -259,14 +259,14 @@ def coupled(Y, x, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def coupled_back(Y, F):  # type: ignore[no-untyped-def]
+def coupled_back(Y, F):
     """Yᵀ F."""
     n, f = F.n, F.f
     return n.x * Y.wx + n.y * Y.wy + n.z * Y.wz + f.x * Y.vx + f.y * Y.vy + f.z * Y.vz
 
 
 @inlined
-def less_coupled(M, Y, L):  # type: ignore[no-untyped-def]
+def less_coupled(M, Y, L):
     """M − Y (L D Lᵀ)⁻¹ Yᵀ."""
     a, b, c = lower_solve(L, Y.wx), lower_solve(L, Y.wy), lower_solve(L, Y.wz)
     d, e, f = lower_solve(L, Y.vx), lower_solve(L, Y.vy), lower_solve(L, Y.vz)
@@ -285,7 +285,7 @@ def less_coupled(M, Y, L):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def seen_from(X, M):  # type: ignore[no-untyped-def]
+def seen_from(X, M):
     """M of the parent's frame as forces in the child's frame feel it: P̂ᵀ M P̂ and M P̂, in the frame of X = (R, p)."""
     R, Rt = X.R, T(X.R)
     # M P̂ (n, f): the parent's force is (R n + p × R f, R f)
@@ -302,7 +302,7 @@ def seen_from(X, M):  # type: ignore[no-untyped-def]
 
 
 @formula
-def times_skew(A, p):  # type: ignore[no-untyped-def]
+def times_skew(A, p):
     """A [p]×."""
     return Mat3(
         A.xy * p.z - A.xz * p.y, A.xz * p.x - A.xx * p.z, A.xx * p.y - A.xy * p.x,
@@ -312,7 +312,7 @@ def times_skew(A, p):  # type: ignore[no-untyped-def]
 
 
 @formula
-def skew_negated(p, M):  # type: ignore[no-untyped-def]
+def skew_negated(p, M):
     """−[p]× M."""
     return Mat3(
         p.z * M.yx - p.y * M.zx, p.z * M.yy - p.y * M.zy, p.z * M.yz - p.y * M.zz,
@@ -322,7 +322,7 @@ def skew_negated(p, M):  # type: ignore[no-untyped-def]
 
 
 @formula
-def coupling_about_z(wn, wf, vn, vf):  # type: ignore[no-untyped-def]
+def coupling_about_z(wn, wf, vn, vf):
     """Y of `Coupling5` from the four blocks of M P̂."""
     return Coupling5(
         Five(wn.xx, wn.xy, wf.xx, wf.xy, wf.xz), Five(wn.yx, wn.yy, wf.yx, wf.yy, wf.yz), Five(wn.zx, wn.zy, wf.zx, wf.zy, wf.zz),

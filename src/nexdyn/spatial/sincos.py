@@ -22,7 +22,7 @@ C = (0.0416666666666666, -0.0013888888888874125, 2.4801587289482194e-05, -2.7557
 
 
 @inlined
-def sincos(x):  # type: ignore[no-untyped-def]
+def sincos(x):
     """(sin x, cos x)."""
     # n = [2x/π]: a sum with ROUNDING is a whole number
     rounded = x * 0.6366197723675814 + ROUNDING

@@ -32,7 +32,7 @@ def split_moments(S: np.ndarray) -> np.ndarray:
 
 
 @formula
-def plus_turned_moments(A, R, S):  # type: ignore[no-untyped-def]
+def plus_turned_moments(A, R, S):
     """A + R S Rᵀ."""
     a, b, m = R @ S.a, R @ S.b, S.middle
     return Sym3(

@@ -143,12 +143,12 @@ def _is_rows(rows: Any) -> bool:
 
 
 @overloaded(operator.getitem)
-def _get(rows, i):  # type: ignore[no-untyped-def]
+def _get(rows, i):
     return (lambda rows, i: _read(rows, i)) if _is_rows(rows) else None
 
 
 @overloaded(operator.setitem)
-def _put(rows, i, value):  # type: ignore[no-untyped-def]
+def _put(rows, i, value):
     return (lambda rows, i, value: _write(rows, i, value)) if _is_rows(rows) else None
 
 
@@ -208,6 +208,6 @@ Coupling5Rows = _rows_of(mobility.Coupling5)
 
 
 @formula
-def row(rows, i):  # type: ignore[no-untyped-def]
+def row(rows, i):
     """rows[i] for a literal i, which compiled code would take for an index into the tuple itself."""
     return rows[i]

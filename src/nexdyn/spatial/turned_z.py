@@ -25,19 +25,19 @@ class PoseZ(NamedTuple):
 
 
 @formula
-def about_z(X):  # type: ignore[no-untyped-def]
+def about_z(X):
     """A `Pose` that is known to turn about z as what it is."""
     return PoseZ(X.R.xx, X.R.yx, X.p)
 
 
 @formula
-def turned_z(c, s, a):  # type: ignore[no-untyped-def]
+def turned_z(c, s, a):
     """Rz a; Rzᵀ a is that of −s."""
     return Vec3(c * a.x - s * a.y, s * a.x + c * a.y, a.z)
 
 
 @formula
-def symmetric_turned_z(c, s, S):  # type: ignore[no-untyped-def]
+def symmetric_turned_z(c, s, S):
     """Rz S Rzᵀ; the trace of the block across z stays."""
     u, w = c * S.xx - s * S.xy, c * S.xy - s * S.yy
     xx = c * u - s * w
@@ -45,7 +45,7 @@ def symmetric_turned_z(c, s, S):  # type: ignore[no-untyped-def]
 
 
 @formula
-def rows_turned_z(c, s, B):  # type: ignore[no-untyped-def]
+def rows_turned_z(c, s, B):
     """Rz B."""
     return Mat3(
         c * B.xx - s * B.yx, c * B.xy - s * B.yy, c * B.xz - s * B.yz,

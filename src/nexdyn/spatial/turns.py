@@ -11,6 +11,6 @@ TURN = 2.0 * math.pi
 
 
 @formula
-def near(angle, reference):  # type: ignore[no-untyped-def]
+def near(angle, reference):
     """`angle` and whole turns, near `reference`."""
     return angle + TURN * nearest((reference - angle) / TURN)

@@ -195,7 +195,7 @@ class LoadGraph:
 
 @kernel
 @allocating
-def coloured(start, felt):  # type: ignore[no-untyped-def]
+def coloured(start, felt):
     """Colours (n,), so that no two nodes that a third one feels have the same, greedily."""
     n = len(start) - 1
     colour, taken = np.full(n, -1, dtype=np.int64), np.full(n + 1, -1, dtype=np.int64)

@@ -121,7 +121,7 @@ def integrals(system: System, t: float) -> list[Integral]:
 
 
 @kernel
-def put_frames(tables, poses, out_a, out_b):  # type: ignore[no-untyped-def]
+def put_frames(tables, poses, out_a, out_b):
     """Poses (nf, 12) in the world of the frames A and B of all forces, the bodies at `poses` (nb + 1, 12)."""
     X, X_LA, X_LB, A, B = PoseRows(poses, 0), frames_a(tables), frames_b(tables), PoseRows(out_a, 0), PoseRows(out_b, 0)
     for e in range(len(tables.index)):
@@ -136,20 +136,20 @@ def frames_at(tables: ForceTables, poses: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def gone_from(A0, B0, A, B, p):  # type: ignore[no-untyped-def]
+def gone_from(A0, B0, A, B, p):
     """How far the place of A that is at p now is from where B would have carried it."""
     was = A0.R @ (T(A.R) @ (p - A.p)) + A0.p
     return p - (B.R @ (T(B0.R) @ (was - B0.p)) + B.p)
 
 
 @kernel
-def runs(data, k, v):  # type: ignore[no-untyped-def]
+def runs(data, k, v):
     """Whether surfaces slide with v where bodies rest, by more than rounding."""
     return size(v) > ROUNDED * (size(state(data, k + RUNS_A)) + size(state(data, k + RUNS_B)))
 
 
 @kernel
-def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
+def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, described):
     """y of contacts (n, 2): force, first state. The frames A and B of all forces were at `before` and are at `now`."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
     o, data = Vec3(0.0, 0.0, 0.0), tables.data
@@ -169,7 +169,7 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
 
 
 @kernel
-def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
+def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b, described):
     """The same of surfaces: A has also turned about their normal, and rolled from where it `began` to press."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
     A1, B1 = PoseRows(began_a, 0), PoseRows(began_b, 0)
@@ -202,7 +202,7 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now
 
 
 @kernel
-def rest_of_users(tables, own, t, now_a, now_b, joint_q):  # type: ignore[no-untyped-def]
+def rest_of_users(tables, own, t, now_a, now_b, joint_q):
     """z of users' forces `own` (n,) with ż = 0; the force that has none, or −1."""
     A, B, o = PoseRows(now_a, 0), PoseRows(now_b, 0), Vec3(0.0, 0.0, 0.0)
     still = Motion(o, o)
@@ -220,7 +220,7 @@ def rest_of_users(tables, own, t, now_a, now_b, joint_q):  # type: ignore[no-unt
 
 
 @kernel
-def turned_by(A0, B0, A, B):  # type: ignore[no-untyped-def]
+def turned_by(A0, B0, A, B):
     """The rotation vector [rad] by which A has turned from where B would have carried it, of half a turn at most."""
     R = A.R @ T(B.R @ (T(B0.R) @ A0.R))
     x, y, z = 0.5 * (R.zy - R.yz), 0.5 * (R.xz - R.zx), 0.5 * (R.yx - R.xy)
@@ -230,7 +230,7 @@ def turned_by(A0, B0, A, B):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def turned_about(n, A0, B0, A, B):  # type: ignore[no-untyped-def]
+def turned_about(n, A0, B0, A, B):
     """The angle [rad] by which A has turned about n, from where B would have carried it."""
     R = A.R @ T(B.R @ (T(B0.R) @ A0.R))
     sine = n @ Vec3(R.zy - R.yz, R.xz - R.zx, R.yx - R.xy)
@@ -238,7 +238,7 @@ def turned_about(n, A0, B0, A, B):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow_one(A, B, p, n, gone, turned):  # type: ignore[no-untyped-def]
+def follow_one(A, B, p, n, gone, turned):
     """Where A was against B as it is, if it has gone along the surfaces and turned about their normal n at p by so much, and nothing else:
     what it has gone along the normal, or has rolled, is no slip, however much of it there was."""
     half = 0.5 * turned
@@ -247,7 +247,7 @@ def follow_one(A, B, p, n, gone, turned):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow_contacts(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b):  # type: ignore[no-untyped-def]
+def follow_contacts(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b):
     """Count the contacts (n, 2) of spheres along their surfaces from the poses `before`, one step after the other: what they do along the
     normal, or roll, is no slip; what is apart begins anew where it is. The normal of a plane stays where it is."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
@@ -266,7 +266,7 @@ def follow_contacts(tables, contacts, before_a, before_b, began_a, began_b, now_
 
 
 @kernel
-def follow_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b):  # type: ignore[no-untyped-def]
+def follow_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b):
     """The same of surfaces, whose rolling also begins anew where they are apart. Of what rolls far the direction counts: what resists it is
     at its bound long before."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)

@@ -98,7 +98,7 @@ class SaddleMatrix:
 
 
 @kernel
-def negative_pivots(pivots, blocks):  # type: ignore[no-untyped-def]
+def negative_pivots(pivots, blocks):
     """How many of D are below 0."""
     count = 0
     for p in range(len(pivots)):

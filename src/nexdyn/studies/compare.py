@@ -8,7 +8,6 @@ Reactions are compared in the components that every choice of redundant rows has
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from nexdyn.integrate.methods import Method, called
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
 from nexdyn.results.result import Result
+from nexdyn.shown import drawn
 from nexdyn.simulation.choice import simulation_of
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Comparison:
 
     def plot(self, path: PathLike | None = None) -> Figure:
         """The differences over time as a matplotlib Figure; written to `path` (.png, .svg, .pdf) if one is given."""
-        figure: Figure = importlib.import_module("nexdyn.view.differences").plot(self, path)
+        figure: Figure = drawn("differences", self, path)
         return figure
 
     def to_dict(self) -> dict[str, Any]:

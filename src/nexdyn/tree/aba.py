@@ -80,7 +80,7 @@ def _(work: Any, i: float, forces: Any) -> Any:
 
 
 @inlined
-def bodies_alone(model, q, v, forces, work):  # type: ignore[no-untyped-def]
+def bodies_alone(model, q, v, forces, work):
     """X, V, c, p of every body, and the columns h of joints neither revolute nor prismatic."""
     topology, I, X_PJ, H = model.topology, inertias(model), joint_poses(model), MotionRows(work.columns, H_)
     X, V, c, p = (
@@ -97,7 +97,7 @@ def bodies_alone(model, q, v, forces, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def eliminate(h, j, IA, p, tau, freedom, scratch):  # type: ignore[no-untyped-def]
+def eliminate(h, j, IA, p, tau, freedom, scratch):
     """One freedom j with column h taken out of (I^A, p')."""
     # U = I^A h,  d = hᵀ U + armature,  u = τ − hᵀ p'
     U = IA @ h
@@ -112,7 +112,7 @@ def eliminate(h, j, IA, p, tau, freedom, scratch):  # type: ignore[no-untyped-de
 
 
 @inlined
-def eliminate_free(j, IA, p, tau, freedom, scratch):  # type: ignore[no-untyped-def]
+def eliminate_free(j, IA, p, tau, freedom, scratch):
     """The six freedoms of a free joint, from j on, taken out of (I^A, p')."""
     IA, p = eliminate(ALONG_Z, j + 5, IA, p, tau, freedom, scratch)
     IA, p = eliminate(ALONG_Y, j + 4, IA, p, tau, freedom, scratch)
@@ -123,7 +123,7 @@ def eliminate_free(j, IA, p, tau, freedom, scratch):  # type: ignore[no-untyped-
 
 
 @inlined
-def times_across_z(I, m):  # type: ignore[no-untyped-def]
+def times_across_z(I, m):
     """I m of a motion without components about and along z."""
     A, B, D, w, v = I.A, I.B, I.D, m.w, m.v
     return Force(
@@ -139,7 +139,7 @@ def times_across_z(I, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def articulate(model, tau, work):  # type: ignore[no-untyped-def]
+def articulate(model, tau, work):
     """U/d, 1/d and u/d of every freedom."""
     topology, freedom, scratch, I = model.topology, model.freedom, work.freedom, inertias(model)
     X, c, H = PoseRows(work.body, X_), MotionRows(work.body, C_), MotionRows(work.columns, H_)
@@ -188,7 +188,7 @@ def articulate(model, tau, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def seen_by_parent(turns_z, X, U, A):  # type: ignore[no-untyped-def]
+def seen_by_parent(turns_z, X, U, A):
     """X U, and X⁻¹ A."""
     if turns_z != 0:
         return about_z(X) @ U, to_child(about_z(X), A)
@@ -196,7 +196,7 @@ def seen_by_parent(turns_z, X, U, A):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def accelerate(model, work, qdd):  # type: ignore[no-untyped-def]
+def accelerate(model, work, qdd):
     """q̈ and the accelerations A."""
     topology, scratch = model.topology, work.freedom
     X, c, A = PoseRows(work.body, X_), MotionRows(work.body, C_), MotionRows(work.body, A_)
@@ -224,7 +224,7 @@ def accelerate(model, work, qdd):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def articulated_bodies(model, q, v, tau, forces, work, qdd):  # type: ignore[no-untyped-def]
+def articulated_bodies(model, q, v, tau, forces, work, qdd):
     """q̈ from τ and, unless `forces` is None, the external forces in the scratch."""
     bodies_alone(model, q, v, forces, work)
     articulate(model, tau, work)

@@ -106,7 +106,7 @@ AHEAD = 6
 
 
 @formula
-def keep_pose(cfa, i, X_PJ, X):  # type: ignore[no-untyped-def]
+def keep_pose(cfa, i, X_PJ, X):
     """X_i, of which a joint about z needs the cosine and sine of its turn only: R = R_PJ Rz."""
     if cfa.index[i, WAY] == ANY:
         PoseRows(cfa.X, 0)[cfa.index[i, SLOT]] = X
@@ -117,7 +117,7 @@ def keep_pose(cfa, i, X_PJ, X):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pose(model, cfa, i):  # type: ignore[no-untyped-def]
+def pose(model, cfa, i):
     """X_i as `keep_pose` left it."""
     X, X_PJ = PoseRows(cfa.X, 0), joint_poses(model)
     if cfa.index[i, WAY] == ANY:
@@ -126,13 +126,13 @@ def pose(model, cfa, i):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pose_about_z(X_PJ, c, s):  # type: ignore[no-untyped-def]
+def pose_about_z(X_PJ, c, s):
     """X_PJ Rz."""
     return Pose(times_turn_z(X_PJ.R, c, s), X_PJ.p)
 
 
 @formula
-def ask_ahead(table, i, lines):  # type: ignore[no-untyped-def]
+def prefetch_rows(table, i, lines):
     """Row i of a table, wanted some bodies later, out of memory into the caches; it may lie outside."""
     numbers = flat(table)
     for k in range(lines):
@@ -140,7 +140,7 @@ def ask_ahead(table, i, lines):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bias_forces(model, cfa, q, v, forces, work):  # type: ignore[no-untyped-def]
+def bias_forces(model, cfa, q, v, forces, work):
     """X of every body, and its F alone for q̈ = 0: the outward half of RNEA(q, v, 0). Unless `forces` is None, less the external
     forces in the scratch."""
     index, I, X_PJ = cfa.index, inertias(model), joint_poses(model)
@@ -156,8 +156,8 @@ def bias_forces(model, cfa, q, v, forces, work):  # type: ignore[no-untyped-def]
         if p != i - 1:
             V_last, A_last = V[index[p, BRANCHES]], A[index[p, BRANCHES]]
         if large:
-            ask_ahead(model.body, i + AHEAD, 3)
-            ask_ahead(cfa.turn, i + AHEAD, 1)
+            prefetch_rows(model.body, i + AHEAD, 3)
+            prefetch_rows(cfa.turn, i + AHEAD, 1)
         X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V_last, H)
         A_i = to_child(X_i, A_last) + c_i
         keep_pose(cfa, i, X_PJ[i], X_i)
@@ -168,7 +168,7 @@ def bias_forces(model, cfa, q, v, forces, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def eliminate_about_z(M_J, beta, t, Y, M_p, beta_p, least):  # type: ignore[no-untyped-def]
+def eliminate_about_z(M_J, beta, t, Y, M_p, beta_p, least):
     """A joint about z out of the system, M_J = Λ + P̂ᵀ Λ_p P̂: (L D Lᵀ = S, Wᵀ M_J h, φ, Λ_p, β_p, whether S > least)."""
     # S = Wᵀ M_J W
     L, sound = factor_across_z(M_J, least)
@@ -180,7 +180,7 @@ def eliminate_about_z(M_J, beta, t, Y, M_p, beta_p, least):  # type: ignore[no-u
 
 
 @formula
-def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):  # type: ignore[no-untyped-def]
+def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):
     """From the leaves inward: F_T and the factors of every joint, and what refinement needs where it is to come. F becomes
     RNEA(q, v, 0). `no_motion` is a zero q̈. Returns a link whose S is not positive definite, or 0."""
     index, factor, F = cfa.index, cfa.factor, ForceRows(cfa.turn, BIAS_)
@@ -202,13 +202,13 @@ def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):  # type: ign
     for i in range(len(index) - 1, 0, -1):
         p, way = index[i, PARENT], index[i, WAY]
         if large:
-            ask_ahead(cfa.body, i - AHEAD, 8)
-            ask_ahead(cfa.turn, i - AHEAD, 1)
-            ask_ahead(factor, i - AHEAD, 3)
+            prefetch_rows(cfa.body, i - AHEAD, 8)
+            prefetch_rows(cfa.turn, i - AHEAD, 1)
+            prefetch_rows(factor, i - AHEAD, 3)
             # a parent that stands far before its child: its I⁻¹ and F
             further = index[max(i - AHEAD, 1), PARENT]
-            ask_ahead(cfa.body, further, 2)
-            ask_ahead(cfa.turn, further, 1)
+            prefetch_rows(cfa.body, further, 2)
+            prefetch_rows(cfa.turn, further, 1)
         if not carried:
             M_i, beta_i, F_child = mobility(inverse[i]), at_rest, no_force
         F_i = F[i] + F_child
@@ -259,7 +259,7 @@ def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):  # type: ign
 
 
 @formula
-def change_motion(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
+def change_motion(model, cfa, work, qdd):
     """RNEA becomes RNEA(q, v, q̈): what I Pᵀ⁻¹ H (q̈ − the q̈ that it holds) adds, outward and inward."""
     before = cfa.before
     index, topology, I, H = cfa.index, model.topology, inertias(model), MotionRows(work.columns, H_)
@@ -293,7 +293,7 @@ def change_motion(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
 
 
 @formula
-def solve_again(model, cfa, tau, qdd, work):  # type: ignore[no-untyped-def]
+def solve_again(model, cfa, tau, qdd, work):
     """`eliminate_joints` with the factors at hand and the forces RNEA(q, v, q̈): F_T and φ anew."""
     index, factor = cfa.index, cfa.factor
     F, Y, beta = ForceRows(cfa.turn, BIAS_), Coupling5Rows(cfa.body, COUPLING_), MotionRows(cfa.spare, BETA_)
@@ -327,7 +327,7 @@ def solve_again(model, cfa, tau, qdd, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_acceleration(model, cfa, work, i, qdd):  # type: ignore[no-untyped-def]
+def add_acceleration(model, cfa, work, i, qdd):
     """Q̇ += Ĥᵀ (V̇_i − P̂ᵀ V̇_p) of one joint (28), where the V̇ of its two bodies are known."""
     index, H = cfa.index, MotionRows(work.columns, H_)
     A, X_PJ = MotionRows(cfa.result, ACCELERATION_), joint_poses(model)
@@ -343,7 +343,7 @@ def add_acceleration(model, cfa, work, i, qdd):  # type: ignore[no-untyped-def]
 
 
 @formula
-def joint_forces(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
+def joint_forces(model, cfa, work, qdd):
     """From the roots outward: F_i = W F_S + H F_T of every joint, V̇ of every body, and Q̇ += Ĥᵀ Pᵀ V̇ (28).
 
     All forces on a body are known when its last child's is, and with them its V̇: a joint's two are known then, unless its
@@ -359,9 +359,9 @@ def joint_forces(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
     for i in range(1, len(index)):
         p, way = index[i, PARENT], index[i, WAY]
         if large:
-            ask_ahead(cfa.body, i + AHEAD, 5)
-            ask_ahead(factor, i + AHEAD, 3)
-            ask_ahead(cfa.result, i + AHEAD, 2)
+            prefetch_rows(cfa.body, i + AHEAD, 5)
+            prefetch_rows(factor, i + AHEAD, 3)
+            prefetch_rows(cfa.result, i + AHEAD, 2)
         # the force on the parent by its own joint and the joints eliminated after this one
         alone = index[p, BRANCHES] == 0
         G = F_last if alone else net[index[p, BRANCHES]]
@@ -404,7 +404,7 @@ def joint_forces(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
 
 
 @formula
-def constraint_forces(model, cfa, q, tau, refined, work, qdd):  # type: ignore[no-untyped-def]
+def constraint_forces(model, cfa, q, tau, refined, work, qdd):
     """q̈ and the forces F_i once `bias_forces` are known; `refined` if `refine` follows. Returns a link whose block of A is not
     positive definite, or 0."""
     for j in range(len(qdd)):
@@ -415,7 +415,7 @@ def constraint_forces(model, cfa, q, tau, refined, work, qdd):  # type: ignore[n
 
 
 @formula
-def refine(model, cfa, tau, work, qdd):  # type: ignore[no-untyped-def]
+def refine(model, cfa, tau, work, qdd):
     """One step of refinement: q̈ + δq̈, and F_i for RNEA(q, v, q̈) in the place of the RNEA at hand."""
     change_motion(model, cfa, work, qdd)
     solve_again(model, cfa, tau, qdd, work)
@@ -423,7 +423,7 @@ def refine(model, cfa, tau, work, qdd):  # type: ignore[no-untyped-def]
 
 
 @formula
-def pay_back(model, cfa, tau, work, qdd):  # type: ignore[no-untyped-def]
+def pay_back(model, cfa, tau, work, qdd):
     """Refinement until what bodies borrow is paid back; a link where it is not, or 0."""
     for _ in range(MOST_PAID if cfa.lends[0] != 0 else 0):
         refine(model, cfa, tau, work, qdd)

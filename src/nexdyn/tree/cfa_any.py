@@ -20,7 +20,7 @@ from nexdyn.tree.tables import ARMATURE, H_, IQ, IV, KIND, NV, PITCH
 
 
 @formula
-def columns_any(model, cfa, work, i, q):  # type: ignore[no-untyped-def]
+def columns_any(model, cfa, work, i, q):
     """Columns of W, armatured freedoms included, into the joint's slot, and its columns of H."""
     topology = model.topology
     kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
@@ -37,7 +37,7 @@ def columns_any(model, cfa, work, i, q):  # type: ignore[no-untyped-def]
 
 
 @formula
-def control_force_any(model, cfa, work, i, tau, qdd, F):  # type: ignore[no-untyped-def]
+def control_force_any(model, cfa, work, i, tau, qdd, F):
     """Ĥ F_T of a joint that carries F while it moves with q̈, and F_T/D of freedoms with armature on the right side."""
     topology, freedom, H = model.topology, model.freedom, MotionRows(work.columns, H_)
     slot, j, m = cfa.index[i, SLOT], topology[i, IV], 6 - topology[i, NV]
@@ -55,7 +55,7 @@ def control_force_any(model, cfa, work, i, tau, qdd, F):  # type: ignore[no-unty
 
 
 @formula
-def factor_any(model, cfa, i, X, M, M_p):  # type: ignore[no-untyped-def]
+def factor_any(model, cfa, i, X, M, M_p):
     """A joint of any kind out of the system: (Λ_p, whether S > least); its factors, Λ_i and Λ_p go to its slot."""
     topology, freedom = model.topology, model.freedom
     slot, m = cfa.index[i, SLOT], cfa.index[i, COLUMNS]
@@ -88,7 +88,7 @@ def factor_any(model, cfa, i, X, M, M_p):  # type: ignore[no-untyped-def]
 
 
 @formula
-def solve_any(cfa, i, X, beta, beta_p):  # type: ignore[no-untyped-def]
+def solve_any(cfa, i, X, beta, beta_p):
     """φ of a joint from its factors, into its slot, and β_p − Λ_p P̂ (W φ + Ĥ F_T)."""
     slot, m = cfa.index[i, SLOT], cfa.index[i, COLUMNS]
     W, Z, S, x = ForceRows(cfa.W[slot], 0), MotionRows(cfa.Y[slot], 0), cfa.S[slot], cfa.u[slot]
@@ -112,7 +112,7 @@ def solve_any(cfa, i, X, beta, beta_p):  # type: ignore[no-untyped-def]
 
 
 @formula
-def force_of_any(cfa, slot, m, G):  # type: ignore[no-untyped-def]
+def force_of_any(cfa, slot, m, G):
     """W F_S + H F_T of a joint of any kind from its factors and the force G on its parent, in the child's frame."""
     W, Z, S, u = ForceRows(cfa.W[slot], 0), MotionRows(cfa.Y[slot], 0), cfa.S[slot], cfa.u[slot]
     # F_S = φ + L⁻ᵀ D⁻¹ Zᵀ G
@@ -127,7 +127,7 @@ def force_of_any(cfa, slot, m, G):  # type: ignore[no-untyped-def]
 
 
 @formula
-def factor_small(S, m, least):  # type: ignore[no-untyped-def]
+def factor_small(S, m, least):
     """S = L D Lᵀ in place: L below the diagonal, 1/D on it. Whether D > least."""
     sound = True
     for k in range(m):

@@ -25,7 +25,7 @@ NO_COLUMN = 1.0
 
 
 @kernel
-def bias_and_columns(handle, cfa, chains, q, v):  # type: ignore[no-untyped-def]
+def bias_and_columns(handle, cfa, chains, q, v):
     """RNEA(q, v, 0), and the columns of H and W of every joint."""
     model, work, _, _ = tables_at(handle)
     topology, index = model.topology, cfa.index
@@ -49,14 +49,14 @@ def bias_and_columns(handle, cfa, chains, q, v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def change_bias(handle, cfa, qdd):  # type: ignore[no-untyped-def]
+def change_bias(handle, cfa, qdd):
     """RNEA(q, v, q̈) in the place of RNEA(q, v, 0)."""
     model, work, _, _ = tables_at(handle)
     change_motion(model, cfa, work, qdd)
 
 
 @kernel
-def control_forces(handle, cfa, chains, tau, qdd):  # type: ignore[no-untyped-def]
+def control_forces(handle, cfa, chains, tau, qdd):
     """F_T of every joint, its Ĥ F_T, and the acceleration I⁻¹ P Ĥ F_T of every body."""
     model, work, _, _ = tables_at(handle)
     topology, freedom, index = model.topology, model.freedom, cfa.index
@@ -86,7 +86,7 @@ def control_forces(handle, cfa, chains, tau, qdd):  # type: ignore[no-untyped-de
 
 
 @shared
-def blocks_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyped-def]
+def blocks_of_joints(handle, cfa, chains, first, last):
     """A_i (31), what couples a joint with the one inward, and Ẋ, of the joints first … last − 1, counted from 1."""
     model, _, _, _ = tables_at(handle)
     topology, freedom, index = model.topology, model.freedom, cfa.index
@@ -125,7 +125,7 @@ def blocks_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyp
 
 
 @formula
-def solve_columns(A, Z, first):  # type: ignore[no-untyped-def]
+def solve_columns(A, Z, first):
     """Z[:, first:] ← A⁻¹ Z[:, first:] with the factors of `factor_small`."""
     for k in range(6):
         for l in range(k):
@@ -140,7 +140,7 @@ def solve_columns(A, Z, first):  # type: ignore[no-untyped-def]
 
 
 @formula
-def copied(X, out):  # type: ignore[no-untyped-def]
+def copied(X, out):
     """out ← X, 6 × 6."""
     for k in range(6):
         for l in range(6):
@@ -148,7 +148,7 @@ def copied(X, out):  # type: ignore[no-untyped-def]
 
 
 @formula
-def factor_joint(chains, i, A):  # type: ignore[no-untyped-def]
+def factor_joint(chains, i, A):
     """The factors of A to joint i; notes where it is not positive definite."""
     copied(A, chains.S[i])
     if not factor_small(chains.S[i], 6, chains.least[i]):
@@ -156,7 +156,7 @@ def factor_joint(chains, i, A):  # type: ignore[no-untyped-def]
 
 
 @formula
-def solve_vector(S, x):  # type: ignore[no-untyped-def]
+def solve_vector(S, x):
     for k in range(6):
         for l in range(k):
             x[k] -= S[k, l] * x[l]

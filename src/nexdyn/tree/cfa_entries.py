@@ -14,7 +14,7 @@ from nexdyn.tree.tables import NV, joint_poses
 
 
 @formula
-def put_constraint_wrenches(model, cfa, out):  # type: ignore[no-untyped-def]
+def put_constraint_wrenches(model, cfa, out):
     """W (F_S + Wᵀ RNEA) of every joint at its point in its parent-side frame, into rows 0, 1, … of `out`."""
     index, topology, X_PJ = cfa.index, model.topology, joint_poses(model)
     F, F_bias, rows = ForceRows(cfa.result, FORCE_), ForceRows(cfa.turn, BIAS_), ForceRows(out, 0)
@@ -33,7 +33,7 @@ def put_constraint_wrenches(model, cfa, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def constraint_force_algorithm(handle, cfa, q, v, tau, refinements, qdd, wrench):  # type: ignore[no-untyped-def]
+def constraint_force_algorithm(handle, cfa, q, v, tau, refinements, qdd, wrench):
     """q̈ (N, nv) and the joints' constraint wrenches (N, nb, 6). Returns the first state that has no solution, and the link
     whose block of A is not positive definite (0: the numbers are not finite); or −1, 0."""
     model, work, _, _ = tables_at(handle)

@@ -16,7 +16,7 @@ from nexdyn.tree.cfa_tables import BETA_, INVERSE_, PARENT, RUNNING_
 
 
 @shared
-def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
+def solve_nodes(cfa, chains, first, last):
     """F_S of the nodes' joints: Ā_node F_node = X̄_node (44), from the outermost inward and back."""
     index, inverse = cfa.index, InverseInertiaRows(cfa.body, INVERSE_)
     running, beta, net = MobilityRows(chains.node, RUNNING_), MotionRows(chains.node, BETA_), ForceRows(chains.net, 0)

@@ -35,7 +35,7 @@ from nexdyn.tree.handle import tables_at
 
 
 @shared
-def fill_rows(chains, first, last):  # type: ignore[no-untyped-def]
+def fill_rows(chains, first, last):
     """The rows of the chains: A, L, and on the right the nodes' columns and Ẋ."""
     for r in range(first, last):
         i = chains.joint[r]
@@ -58,7 +58,7 @@ def fill_rows(chains, first, last):  # type: ignore[no-untyped-def]
 
 
 @shared
-def prepare_round(chains, s, first, last):  # type: ignore[no-untyped-def]
+def prepare_round(chains, s, first, last):
     """Z_r = A_r⁻¹ [L_{r+s}ᵀ, L_r, X_r]: what the neighbours of row r need of it."""
     for r in range(first, last):
         Z = chains.Z[r]
@@ -74,7 +74,7 @@ def prepare_round(chains, s, first, last):  # type: ignore[no-untyped-def]
 
 
 @shared
-def take_round(chains, s, first, last):  # type: ignore[no-untyped-def]
+def take_round(chains, s, first, last):
     """(39)–(40) for the rows first … last − 1, on both sides of a row at once."""
     for r in range(first, last):
         A, right = chains.A_row[r], chains.right[r]
@@ -105,7 +105,7 @@ def take_round(chains, s, first, last):  # type: ignore[no-untyped-def]
 
 
 @shared
-def end_round(chains, s, first, last):  # type: ignore[no-untyped-def]
+def end_round(chains, s, first, last):
     """The couplings of the next round in the place of those of this one."""
     for r in range(first, last):
         if r - 2 * s >= chains.first[r]:
@@ -113,7 +113,7 @@ def end_round(chains, s, first, last):  # type: ignore[no-untyped-def]
 
 
 @shared
-def end_chains(chains, first, last):  # type: ignore[no-untyped-def]
+def end_chains(chains, first, last):
     """Z_r = A_r⁻¹ [U_r, V_r, X_r] after the last round."""
     for r in range(first, last):
         Z = chains.Z[r]
@@ -128,7 +128,7 @@ def end_chains(chains, first, last):  # type: ignore[no-untyped-def]
 
 
 @shared
-def forces_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyped-def]
+def forces_of_joints(handle, cfa, chains, first, last):
     """F_S of the chains' rows, from those of the nodes, and F_i = W F_S + Ĥ F_T of every joint, counted from 1."""
     F, u = ForceRows(cfa.result, FORCE_), ForceRows(chains.u, 0)
     for i in range(first + 1, last + 1):
@@ -149,7 +149,7 @@ def forces_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyp
 
 
 @kernel
-def end(handle, cfa, chains, qdd, wrench):  # type: ignore[no-untyped-def]
+def end(handle, cfa, chains, qdd, wrench):
     """Q̇ += what (28) gives, and the joints' constraint wrenches. Returns a link whose block was not positive definite; −1: not finite."""
     model, work, _, _ = tables_at(handle)
     index, F, A = cfa.index, ForceRows(cfa.result, FORCE_), MotionRows(cfa.result, ACCELERATION_)

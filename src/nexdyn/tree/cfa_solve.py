@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nexdyn.errors import InputError, SingularError, counted, unknown
 from nexdyn.tree.cfa_entries import constraint_force_algorithm
 from nexdyn.tree.cfa_tables import ConstraintTables, constraint_tables
-from nexdyn.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from nexdyn.tree.tree import Tree
 
 Array = np.ndarray
 Solver = Literal["serial", "odd-even", "parallel"]

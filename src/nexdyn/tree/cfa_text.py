@@ -14,13 +14,15 @@ never forms them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.tree import entries, tables
 from nexdyn.tree.cfa_tables import inverse_inertias, skew
-from nexdyn.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from nexdyn.tree.tree import Tree
 
 Array = np.ndarray
 

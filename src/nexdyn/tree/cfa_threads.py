@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from nexdyn.tree.cfa_nodes import solve_nodes
 from nexdyn.tree.cfa_rounds import end, end_chains, end_round, fill_rows, forces_of_joints, prepare_round, take_round
 from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.threads import cores
-from nexdyn.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from nexdyn.tree.tree import Tree
 
 Phase = tuple[Callable[..., Any], tuple[Any, ...], int]
 """A kernel, its arguments, and of how many rows, which are shared out: kernel(*arguments, first, last)."""

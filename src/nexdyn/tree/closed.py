@@ -13,6 +13,7 @@ from nexdyn.checked_calls import CheckedCalls
 from nexdyn.constraint_rows import Row
 from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.joints.kinds import FREE
+from nexdyn.joints.verbs import turns
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest, open_forest
@@ -21,7 +22,6 @@ from nexdyn.tree.loop_motion import closed_dynamics, correction
 from nexdyn.tree.loop_observe import cut_reactions
 from nexdyn.tree.loop_tables import loop_tables, uncuttable
 from nexdyn.tree.loops import C_ROW, FIRST_PATH, PATH, RATE_ROW
-from nexdyn.tree.motion import turns
 from nexdyn.tree.regular import weak_joints
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.tree import Tree

@@ -18,7 +18,7 @@ from nexdyn.tree.tables import H_, IQ, IV, J_, JD_, KIND, NV, PARENT, V_, inerti
 
 
 @formula
-def coriolis_matrix(model, q, v, work, X_W, C):  # type: ignore[no-untyped-def]
+def coriolis_matrix(model, q, v, work, X_W, C):
     """C (nv × nv, zeroed by the caller) from H, V and the world poses."""
     topology = model.topology
     I, V, H = inertias(model), MotionRows(work.body, V_), MotionRows(work.columns, H_)

@@ -69,7 +69,7 @@ from nexdyn.tree.tables import (
 
 
 @formula
-def unit_columns(model, work):  # type: ignore[no-untyped-def]
+def unit_columns(model, work):
     """The columns of H that `kinematics` leaves out, those of revolute and prismatic joints, into the table H."""
     topology = model.topology
     H = MotionRows(work.columns, H_)
@@ -83,7 +83,7 @@ def unit_columns(model, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def composite_inertias(model, work):  # type: ignore[no-untyped-def]
+def composite_inertias(model, work):
     """I^C of every body from X; row 0 gathers the whole system about the world's origin."""
     topology = model.topology
     I, X, IC = inertias(model), PoseRows(work.body, X_), RigidInertiaRows(work.spare, IC_)
@@ -97,7 +97,7 @@ def composite_inertias(model, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def root_axes(model, q, work):  # type: ignore[no-untyped-def]
+def root_axes(model, q, work):
     """R_i and p_i of every body but the roots, in the axes of its root, and the columns H of joints that are neither revolute
     nor prismatic, in the body's own."""
     topology, body, X_PJ = model.topology, model.body, joint_poses(model)
@@ -130,7 +130,7 @@ def root_axes(model, q, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def along_columns(model, i, F, H, M, j):  # type: ignore[no-untyped-def]
+def along_columns(model, i, F, H, M, j):
     """M_jk = h_kᵀ F for the columns k of body i, F in its own axes."""
     topology = model.topology
     kind, k = topology[i, KIND], topology[i, IV]
@@ -147,7 +147,7 @@ def along_columns(model, i, F, H, M, j):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def root_block(model, i, IC, H, M):  # type: ignore[no-untyped-def]
+def root_block(model, i, IC, H, M):
     """M_jk = h_kᵀ I^C h_j of a root's own columns k ≤ j."""
     topology, freedom = model.topology, model.freedom
     kind, j = topology[i, KIND], topology[i, IV]
@@ -172,7 +172,7 @@ def root_block(model, i, IC, H, M):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def own_columns(model, i, R, below, h, H, F, M):  # type: ignore[no-untyped-def]
+def own_columns(model, i, R, below, h, H, F, M):
     """F_j = I^C h_j of body i, which is no root, and M_jk of its own columns; I^C is I in its own axes, in which what is along
     its axis is exact, and `below` in the root's, with the sum of both h."""
     topology, freedom = model.topology, model.freedom
@@ -195,7 +195,7 @@ def own_columns(model, i, R, below, h, H, F, M):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def parent_columns(model, i, p, X, H, F, n, M):  # type: ignore[no-untyped-def]
+def parent_columns(model, i, p, X, H, F, n, M):
     """The columns j of the subtree of body i to its parent's origin, n ← n + p × f, and M_jk = h_kᵀ F of the parent's columns k."""
     topology = model.topology
     first, end, parent = topology[i, IV], topology[i, END], topology[i, PARENT]
@@ -223,7 +223,7 @@ def parent_columns(model, i, p, X, H, F, n, M):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def mass_matrix(model, q, work, M):  # type: ignore[no-untyped-def]
+def mass_matrix(model, q, work, M):
     """M (nv × nv, zeroed by the caller): rows j, columns k ≤ j.
 
     R_i and p_i stand in the rows of the body's freedoms until its own F_j take their place; the shares of children wait on
@@ -263,7 +263,7 @@ def mass_matrix(model, q, work, M):  # type: ignore[no-untyped-def]
 
 
 @formula
-def mirror(M, n):  # type: ignore[no-untyped-def]
+def mirror(M, n):
     """The half of M (n × n) above the diagonal from that below."""
     for j in range(n):
         for k in range(j):
@@ -271,7 +271,7 @@ def mirror(M, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def factor(M, above):  # type: ignore[no-untyped-def]
+def factor(M, above):
     """M = Lᵀ D L in place (below the diagonal L, on it D); above[j] is the next freedom towards the root, or −1."""
     for k in range(len(above) - 1, -1, -1):
         i = above[k]
@@ -287,7 +287,7 @@ def factor(M, above):  # type: ignore[no-untyped-def]
 
 
 @formula
-def solve_factored(M, above, x):  # type: ignore[no-untyped-def]
+def solve_factored(M, above, x):
     """x ← M⁻¹ x with the factors of `factor`: Lᵀ y = x, D z = y, L x = z."""
     n = len(above)
     for k in range(n - 1, -1, -1):

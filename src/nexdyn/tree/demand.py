@@ -26,7 +26,7 @@ StatesAlong = Callable[[ForceTables, np.ndarray, np.ndarray, np.ndarray], np.nda
 
 
 @kernel
-def demanded(handle, forces, t, q, v, a, z, own, tau):  # type: ignore[no-untyped-def]
+def demanded(handle, forces, t, q, v, a, z, own, tau):
     """tau (N, nv) of samples t (N,), q, v, a, and states z (N, nz) of forces; own (nv,) is scratch. Returns (status, sample)."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(t)):

@@ -21,13 +21,13 @@ from nexdyn.tree.tables import TreeModel
 
 
 @formula
-def padded(n):  # type: ignore[no-untyped-def]
+def padded(n):
     """The whole number of packs that n columns need, in columns."""
     return (n + LANES - 1) // LANES * LANES
 
 
 @formula
-def from_padded(matrix, out):  # type: ignore[no-untyped-def]
+def from_padded(matrix, out):
     """The columns of out (n, n) from those of `matrix`, which has more."""
     for m in range(len(out)):
         for k in range(len(out)):
@@ -35,7 +35,7 @@ def from_padded(matrix, out):  # type: ignore[no-untyped-def]
 
 
 @formula
-def forward_derivatives_alone(model, above, ends, q, v, a, work, scratch, M, matrices, packs, columns):  # type: ignore[no-untyped-def]
+def forward_derivatives_alone(model, above, ends, q, v, a, work, scratch, M, matrices, packs, columns):
     """∂a/∂q, ∂a/∂v, M⁻¹ of one state, each w columns of `matrices`; `packs` is that table as so many `columns` of packs."""
     n, w = len(above), padded(len(above))
     M[:] = 0.0
@@ -48,7 +48,7 @@ def forward_derivatives_alone(model, above, ends, q, v, a, work, scratch, M, mat
 
 
 @formula
-def forward_derivatives(model, above, ends, q, v, a, work, scratch, M, dq, dv, dtau):  # type: ignore[no-untyped-def]
+def forward_derivatives(model, above, ends, q, v, a, work, scratch, M, dq, dv, dtau):
     """∂a/∂q, ∂a/∂v, M⁻¹ of eight systems in lanes; all and M zeroed by the caller, M takes the factors Lᵀ D L."""
     inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M)
     factor(M, above)
@@ -58,7 +58,7 @@ def forward_derivatives(model, above, ends, q, v, a, work, scratch, M, dq, dv, d
 
 
 @kernel
-def inverse_alone(handle, above, scratch, q, v, a, dq, dv, M):  # type: ignore[no-untyped-def]
+def inverse_alone(handle, above, scratch, q, v, a, dq, dv, M):
     """∂τ/∂q, ∂τ/∂v and M of every state, from zeros."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
@@ -66,7 +66,7 @@ def inverse_alone(handle, above, scratch, q, v, a, dq, dv, M):  # type: ignore[n
 
 
 @kernel
-def forward_alone(handle, above, ends, scratch, M, matrices, packs, columns, q, v, tau, a, dq, dv, dtau):  # type: ignore[no-untyped-def]
+def forward_alone(handle, above, ends, scratch, M, matrices, packs, columns, q, v, tau, a, dq, dv, dtau):
     """∂a/∂q, ∂a/∂v and M⁻¹ of every state. Returns the first state whose acceleration is not finite, or −1."""
     model, work, _, _ = tables_at(handle)
     w = padded(len(above))
@@ -82,7 +82,7 @@ def forward_alone(handle, above, ends, scratch, M, matrices, packs, columns, q, 
 
 
 @formula
-def to_lanes(x, first, out):  # type: ignore[no-untyped-def]
+def to_lanes(x, first, out):
     """States first … first + 7 of x (N, n) side by side; the last one again where there are no more."""
     for s in range(LANES):
         row = min(first + s, len(x) - 1)
@@ -91,7 +91,7 @@ def to_lanes(x, first, out):  # type: ignore[no-untyped-def]
 
 
 @formula
-def from_lanes(matrix, first, out):  # type: ignore[no-untyped-def]
+def from_lanes(matrix, first, out):
     """The matrices of lanes to states first … first + 7 of out (N, n, n)."""
     n = out.shape[1]
     for s in range(min(LANES, len(out) - first)):
@@ -101,7 +101,7 @@ def from_lanes(matrix, first, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def inverse_lanes(handle, above, work, scratch, states, matrices, q, v, a, dq, dv, M):  # type: ignore[no-untyped-def]
+def inverse_lanes(handle, above, work, scratch, states, matrices, q, v, a, dq, dv, M):
     """∂τ/∂q, ∂τ/∂v and M of every state; `states` (q, v, a) and `matrices` (4, nv, w, 8) are scratch."""
     model, _, _, _ = tables_at(handle)
     shared = TreeModel(model.topology, SharedTable(model.body, 0), SharedTable(model.freedom, 0))
@@ -120,7 +120,7 @@ def inverse_lanes(handle, above, work, scratch, states, matrices, q, v, a, dq, d
 
 
 @kernel
-def forward_lanes(handle, above, ends, work, scratch, states, matrices, q, v, tau, a, dq, dv, dtau):  # type: ignore[no-untyped-def]
+def forward_lanes(handle, above, ends, work, scratch, states, matrices, q, v, tau, a, dq, dv, dtau):
     """∂a/∂q, ∂a/∂v, M⁻¹ and a of every state; `states` (q, v, τ, a) and `matrices` (4, nv, w, 8) are scratch."""
     model, _, _, _ = tables_at(handle)
     shared = TreeModel(model.topology, SharedTable(model.body, 0), SharedTable(model.freedom, 0))

@@ -91,7 +91,7 @@ def new_derivative_work(nb: int, nv: int) -> DerivativeWork:
 
 
 @inlined
-def columns_of(model, i, q, X_i, H, H_local):  # type: ignore[no-untyped-def]
+def columns_of(model, i, q, X_i, H, H_local):
     """The columns h of joint i in common axes."""
     topology = model.topology
     kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
@@ -106,7 +106,7 @@ def columns_of(model, i, q, X_i, H, H_local):  # type: ignore[no-untyped-def]
 
 
 @formula
-def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):  # type: ignore[no-untyped-def]
+def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):
     """D_n, Σ a_m ∂_n h_m + V_j × D_n + ∂_n(Ḣ v), and D_n + ḣ_n, where the columns of H turn in their child."""
     topology = model.topology
     kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
@@ -121,7 +121,7 @@ def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):  # type: ignore[no
 
 
 @formula
-def outward(model, q, v, a, work, scratch):  # type: ignore[no-untyped-def]
+def outward(model, q, v, a, work, scratch):
     """X, V, A, F, I, K, P of every body by itself; h, η, β, γ of every freedom."""
     topology, I_body, X_PJ = model.topology, inertias(model), joint_poses(model)
     X, V, A = PoseRows(scratch.body, X_), MotionRows(scratch.body, V_), MotionRows(scratch.body, A_)
@@ -169,13 +169,13 @@ def outward(model, q, v, a, work, scratch):  # type: ignore[no-untyped-def]
 
 
 @formula
-def outer(a, b):  # type: ignore[no-untyped-def]
+def outer(a, b):
     """a bᵀ."""
     return Mat3(a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x, a.z * b.y, a.z * b.z)
 
 
 @formula
-def second_moments(I):  # type: ignore[no-untyped-def]
+def second_moments(I):
     """S = ½ tr(Ī) 1 − Ī."""
     half = 0.5 * (I.xx + I.yy + I.zz)
     return Sym3(half - I.xx, -I.xy, -I.xz, half - I.yy, -I.yz, half - I.zz)
@@ -185,19 +185,19 @@ def second_moments(I):  # type: ignore[no-untyped-def]
 
 
 @formula
-def coriolis_wrench(K, P, w):  # type: ignore[no-untyped-def]
+def coriolis_wrench(K, P, w):
     """2B x of an x that turns at w: 2 (tr K w − K w, w × P)."""
     return Force(2.0 * ((K.xx + K.yy + K.zz) * w - K @ w), 2.0 * cross(w, P))
 
 
 @formula
-def coriolis_transposed(K, P, h):  # type: ignore[no-untyped-def]
+def coriolis_transposed(K, P, h):
     """The angular part, which is all, of 2Bᵀ h, h = (w, v): 2 (tr K w − Kᵀ w + P × v)."""
     return 2.0 * ((K.xx + K.yy + K.zz) * h.w - T(K) @ h.w + cross(P, h.v))
 
 
 @formula
-def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):  # type: ignore[no-untyped-def]
+def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
     """∂τ/∂q, ∂τ/∂v and M (nv × nv, zeroed by the caller) of τ = RNEA(q, v, a); above[n] is the next freedom inward."""
     outward(model, q, v, a, work, scratch)
     topology, freedom = model.topology, model.freedom
@@ -242,7 +242,7 @@ def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):  # typ
 
 
 @inlined
-def solve_four(L, above, ends, low, high, rows, B, c):  # type: ignore[no-untyped-def]
+def solve_four(L, above, ends, low, high, rows, B, c):
     """B ← −M⁻¹ B with M = Lᵀ D L in columns c … c + 3, the first `rows` of it.
 
     Entries of these columns stand in rows low … high − 1 and in those above `low`. What hangs on freedom i ends before
@@ -285,7 +285,7 @@ def solve_four(L, above, ends, low, high, rows, B, c):  # type: ignore[no-untype
 
 
 @formula
-def solve_related(L, above, ends, B):  # type: ignore[no-untyped-def]
+def solve_related(L, above, ends, B):
     """B ← −M⁻¹ B where column c of B has entries for what carries freedom c and what hangs on it."""
     n = len(above)
     for c in range(0, n, TOGETHER):
@@ -296,7 +296,7 @@ def solve_related(L, above, ends, B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def inverse_of_mass(L, above, ends, B):  # type: ignore[no-untyped-def]
+def inverse_of_mass(L, above, ends, B):
     """B = M⁻¹, from zeros; the half on one side of the diagonal is solved for."""
     n = len(above)
     for c in range(0, n, TOGETHER):
@@ -310,7 +310,7 @@ def inverse_of_mass(L, above, ends, B):  # type: ignore[no-untyped-def]
 
 
 @formula
-def solve_all(L, above, ends, packs, columns):  # type: ignore[no-untyped-def]
+def solve_all(L, above, ends, packs, columns):
     """B ← −M⁻¹ B of one system, eight columns of B a pack: a table of `columns` packs, a multiple of TOGETHER."""
     for c in range(0, columns, TOGETHER):
         solve_four(L, above, ends, 0, len(above), len(above), packs, c)

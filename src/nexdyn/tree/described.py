@@ -7,15 +7,21 @@ What the joint cannot reach is its gap: minimal coordinates close it by moving t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Container
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nexdyn.errors import warn
+from nexdyn.joints.helical import Helical
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
-from nexdyn.spatial.rotations import log_rotation, quaternion, rotation_matrix
-from nexdyn.tree.tree import Tree
+from nexdyn.spatial.algebra import Mat3, Pose, Vec3
+from nexdyn.spatial.rotations import log_rotation, quaternion
+
+if TYPE_CHECKING:
+    from nexdyn.tree.tree import Tree
 
 GAP = 1e-6
 """Gap in lengths of the mechanism, or misalignment [rad], below which a joint counts as closed."""
@@ -83,50 +89,24 @@ def coordinates_between(
     R_A, p_A = R_WA @ R_AJ, p_WA + R_WA @ p_AJ
     R_B, p_B = R_WB @ R_BJ, p_WB + R_WB @ p_BJ
     R, p = R_A.T @ R_B, R_A.T @ (p_B - p_A)
-    angle = float(np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1]))
-    match joint.kind:
-        case "revolute":
-            q = np.array([angle])
-        case "prismatic":
-            q = np.array([p[2]])
-        case "helical":
-            pitch = number(joint.pitch, values, f"pitch of {joint}")  # type: ignore[attr-defined]
-            turns = np.round((p[2] / pitch - angle) / (2 * np.pi)) if pitch else 0.0
-            q = np.array([angle + 2 * np.pi * turns])
-            p = p - [0.0, 0.0, pitch * q[0]]
-        case "cylindrical":
-            q = np.array([angle, p[2]])
-        case "universal":
-            # R = Rz(q₁) Rx(q₂): the first column is (c₁, s₁, 0), the third ends in c₂, the second in s₂
-            q = np.array([np.arctan2(R[1, 0], R[0, 0]), np.arctan2(R[2, 1], R[2, 2])])
-        case "spherical":
-            q = quaternion(R)
-        case "planar":
-            q = np.array([p[0], p[1], angle])
-        case "cartesian":
-            q = p.copy()
-        case _:
-            q = np.array([*quaternion(R), *p])
-    return q, *_misfit(joint.kind, q, R, p)
+    found = np.zeros(joint.nq)
+    page = sys.modules[type(joint).__module__]
+    if joint.nq:
+        found[0] = (
+            1.0 if joint.nq > joint.nv else 0.0
+        )  # of a quaternion, and of what it may be the negative, that with w ≥ 0
+        in_python(page.coordinates_of)(Mat3(*R.ravel().tolist()), Vec3(*p.tolist()), found, 0)
+    own: tuple[float, ...] = ()
+    if isinstance(joint, Helical):
+        own = (number(joint.pitch, values, f"pitch of {joint}"),)
+        turns = np.round((p[2] / own[0] - found[0]) / (2 * np.pi)) if own[0] else 0.0
+        found[0] += 2 * np.pi * turns
+    still = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
+    reached = in_python(page.pose)(still, found, 0, *own) if joint.nq else still
+    gap = float(np.linalg.norm(p - [*reached.p]))
+    return found, gap, float(np.linalg.norm(log_rotation(np.reshape([*reached.R], (3, 3)).T @ R)))
 
 
-def _misfit(kind: str, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> tuple[float, float]:
-    """How far (R, p) is from the pose that the joint takes at q; the helical p has lost its advance already."""
-    reached_p = {
-        "prismatic": [0.0, 0.0, p[2]], "cylindrical": [0.0, 0.0, p[2]], "planar": [p[0], p[1], 0.0],
-        "cartesian": p, "free": p,
-    }.get(kind, [0.0, 0.0, 0.0])  # fmt: skip
-    turn = {"revolute": 0, "helical": 0, "cylindrical": 0, "planar": 2}.get(kind)
-    if kind in ("spherical", "free"):
-        reached_R = R
-    elif kind == "universal":
-        reached_R = _about(2, q[0]) @ _about(0, q[1])
-    else:
-        reached_R = np.eye(3) if turn is None else _about(2, q[turn])
-    return float(np.linalg.norm(p - reached_p)), float(np.linalg.norm(log_rotation(reached_R.T @ R)))
-
-
-def _about(axis: int, angle: float) -> np.ndarray:
-    q = np.zeros(4)
-    q[0], q[1 + axis] = np.cos(angle / 2), np.sin(angle / 2)
-    return rotation_matrix(q)
+def in_python(f: Any) -> Any:
+    """A formula as the Python function that it is written as."""
+    return getattr(f, "py_func", f)

@@ -18,7 +18,8 @@ from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.nearby import choose
 from nexdyn.forces.nearby import count as count_near
-from nexdyn.forces.states import count, keep
+from nexdyn.forces.page import keep
+from nexdyn.forces.states import count
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
@@ -95,13 +96,13 @@ def place_of_bodies(compiled: Compiled) -> Place:
 
 
 @formula
-def frame_velocity(X_W, V, p):  # type: ignore[no-untyped-def]
+def frame_velocity(X_W, V, p):
     """(ω, velocity of the point p of the body) in world axes."""
     return Motion(X_W.R @ V.w, X_W.R @ (V.v + cross(V.w, p)))
 
 
 @formula
-def add_at_frame(F_ext, i, X_W, p, F):  # type: ignore[no-untyped-def]
+def add_at_frame(F_ext, i, X_W, p, F):
     """F_ext,i += the wrench F, in world axes at the point p of body i, expressed in the body."""
     Rt = T(X_W.R)
     n, f = Rt @ F.n, Rt @ F.f

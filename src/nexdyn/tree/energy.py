@@ -16,7 +16,7 @@ from nexdyn.tree.tables import ARMATURE, H_, IC_, IV, NV, PARENT, V_, gravity, i
 
 
 @formula
-def kinetic_energy(model, v, work):  # type: ignore[no-untyped-def]
+def kinetic_energy(model, v, work):
     """T [J] from V of `kinematics`."""
     topology, freedom = model.topology, model.freedom
     I, V = inertias(model), MotionRows(work.body, V_)
@@ -29,7 +29,7 @@ def kinetic_energy(model, v, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def gravity_energy(model, X_W):  # type: ignore[no-untyped-def]
+def gravity_energy(model, X_W):
     """U [J] = −Σ g · (m p + R h), zero at the world's origin."""
     I, g = inertias(model), gravity(model)
     U = zero(model.body[0, 0])
@@ -39,7 +39,7 @@ def gravity_energy(model, X_W):  # type: ignore[no-untyped-def]
 
 
 @formula
-def momentum_matrix(model, work, X_W, about, A):  # type: ignore[no-untyped-def]
+def momentum_matrix(model, work, X_W, about, A):
     """A (6 × nv): momentum of the system in world axes about the point `about` for unit velocities; from I^C and H."""
     topology = model.topology
     IC, H = RigidInertiaRows(work.spare, IC_), MotionRows(work.columns, H_)
@@ -52,7 +52,7 @@ def momentum_matrix(model, work, X_W, about, A):  # type: ignore[no-untyped-def]
 
 
 @formula
-def momentum(model, work, X_W, about):  # type: ignore[no-untyped-def]
+def momentum(model, work, X_W, about):
     """Momentum (about `about`, world axes) of all bodies from V; without armatures, which belong to no body."""
     I, V = inertias(model), MotionRows(work.body, V_)
     o = zero(model.body[0, 0])
@@ -63,7 +63,7 @@ def momentum(model, work, X_W, about):  # type: ignore[no-untyped-def]
 
 
 @formula
-def subtree_jacobian(model, work, X_W, b, J):  # type: ignore[no-untyped-def]
+def subtree_jacobian(model, work, X_W, b, J):
     """J (3 × nv, zeroed by the caller) of the centre of mass of the bodies from b outward; from I^C and H."""
     topology = model.topology
     IC, H = RigidInertiaRows(work.spare, IC_), MotionRows(work.columns, H_)

@@ -21,7 +21,7 @@ from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_
 
 
 @kernel
-def aba_one(handle, q, v, tau, qdd):  # type: ignore[no-untyped-def]
+def aba_one(handle, q, v, tau, qdd):
     """q̈ of one state of the tree with this handle. Returns 1 where a length is wrong, 2 where q̈ is not finite."""
     model, work, nq, nv = tables_at(handle)
     if len(qdd) != nv or len(v) != nv or len(tau) != nv or len(q) != nq:
@@ -31,7 +31,7 @@ def aba_one(handle, q, v, tau, qdd):  # type: ignore[no-untyped-def]
 
 
 @formula
-def is_finite(x):  # type: ignore[no-untyped-def]
+def is_finite(x):
     """Whether all components are: a sum is not finite where one of them is not, and x − x = 0 only where x is."""
     total = 0.0
     for m in range(len(x)):
@@ -40,7 +40,7 @@ def is_finite(x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def aba(handle, q, v, tau, qdd):  # type: ignore[no-untyped-def]
+def aba(handle, q, v, tau, qdd):
     """q̈ (N, nv). Returns the first state whose acceleration is not finite, or −1."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
@@ -51,14 +51,14 @@ def aba(handle, q, v, tau, qdd):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def rnea(handle, q, v, qdd, tau):  # type: ignore[no-untyped-def]
+def rnea(handle, q, v, qdd, tau):
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
         inverse_dynamics(model, q[s], v[s], qdd[s], work, tau[s])
 
 
 @kernel
-def crba(handle, q, M):  # type: ignore[no-untyped-def]
+def crba(handle, q, M):
     """M (N, nv, nv), zeroed by the caller."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
@@ -67,7 +67,7 @@ def crba(handle, q, M):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def factored_dynamics(M, above, right, qdd, pivots):  # type: ignore[no-untyped-def]
+def factored_dynamics(M, above, right, qdd, pivots):
     """q̈ = M⁻¹ right by the branch-sparse LᵀDL; `pivots` takes D; M is overwritten."""
     for s in range(len(M)):
         factor(M[s], above)
@@ -78,7 +78,7 @@ def factored_dynamics(M, above, right, qdd, pivots):  # type: ignore[no-untyped-
 
 
 @kernel
-def coriolis(handle, q, v, poses, C):  # type: ignore[no-untyped-def]
+def coriolis(handle, q, v, poses, C):
     """C (N, nv, nv), zeroed by the caller; `poses` (nb + 1, 12) has the identity in row 0."""
     (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
     for s in range(len(q)):
@@ -89,7 +89,7 @@ def coriolis(handle, q, v, poses, C):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def link_poses(handle, q, poses):  # type: ignore[no-untyped-def]
+def link_poses(handle, q, poses):
     """World poses (N, nb + 1, 12) of all links; row 0 given."""
     model, _, _, _ = tables_at(handle)
     for s in range(len(q)):
@@ -97,7 +97,7 @@ def link_poses(handle, q, poses):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def link_motion(handle, q, v, poses, twists):  # type: ignore[no-untyped-def]
+def link_motion(handle, q, v, poses, twists):
     """World poses (N, nb + 1, 12) and velocities in link axes (N, nb + 1, 6) of all links; row 0 given."""
     model, work, _, _ = tables_at(handle)
     V = MotionRows(work.body, V_)
@@ -110,7 +110,7 @@ def link_motion(handle, q, v, poses, twists):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def jacobian(handle, q, v, poses, b, X_bF, reference, J, J_dot):  # type: ignore[no-untyped-def]
+def jacobian(handle, q, v, poses, b, X_bF, reference, J, J_dot):
     """J and J̇ (N, 6, nv), zeroed by the caller, of the frame at pose X_bF (12,) in link b."""
     (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
     R = Mat3(X_bF[0], X_bF[1], X_bF[2], X_bF[3], X_bF[4], X_bF[5], X_bF[6], X_bF[7], X_bF[8])
@@ -123,7 +123,7 @@ def jacobian(handle, q, v, poses, b, X_bF, reference, J, J_dot):  # type: ignore
 
 
 @kernel
-def momentum_and_energy(handle, q, v, poses, h, A, com, energy):  # type: ignore[no-untyped-def]
+def momentum_and_energy(handle, q, v, poses, h, A, com, energy):
     """Momentum about the centre of mass (N, 6), its matrix (N, 6, nv), the centre of mass (N, 3), (T, U) (N, 2)."""
     (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
     IC = RigidInertiaRows(work.spare, IC_)
@@ -142,7 +142,7 @@ def momentum_and_energy(handle, q, v, poses, h, A, com, energy):  # type: ignore
 
 
 @kernel
-def subtree(handle, q, v, poses, b, com, mass, J):  # type: ignore[no-untyped-def]
+def subtree(handle, q, v, poses, b, com, mass, J):
     """Centre of mass (N, 3), mass (N,) and Jacobian (N, 3, nv; zeroed) of link b and all that hangs on it."""
     (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
     IC = RigidInertiaRows(work.spare, IC_)
@@ -158,7 +158,7 @@ def subtree(handle, q, v, poses, b, com, mass, J):  # type: ignore[no-untyped-de
 
 
 @kernel
-def retract(topology, base, step, xi, q):  # type: ignore[no-untyped-def]
+def retract(topology, base, step, xi, q):
     """q (N, nq) reached from `base` (N, nq) along the constant velocity `step` (N, nv) in unit time; ξ is scratch (nv,).
 
     A free joint moves along a screw: in its chart φ = ω,  d = R Jₗ(ω) v.
@@ -181,7 +181,7 @@ def retract(topology, base, step, xi, q):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def joint_columns(kind, pitch, q, H, W):  # type: ignore[no-untyped-def]
+def joint_columns(kind, pitch, q, H, W):
     """H (nv, 6) and W (6 − nv, 6) of one joint at q, a column a row."""
     motion_columns(kind, pitch, q, 0, MotionRows(H, 0), 0)
     constraint_columns(kind, pitch, q, 0, ForceRows(W, 0))

@@ -63,7 +63,7 @@ _integers_at, _floats_at = _pointer_to(types.int64), _pointer_to(types.float64)
 
 @formula
 @allocating
-def _tables_at(address):  # type: ignore[no-untyped-def]
+def _tables_at(address):
     h = carray(_integers_at(address), (FIELDS,))
     bodies, freedoms = h[0], h[1]
     model = TreeModel(

@@ -19,13 +19,13 @@ LOCAL, WORLD, WORLD_ALIGNED = range(3)
 
 
 @formula
-def _put(m, j, J):  # type: ignore[no-untyped-def]
+def _put(m, j, J):
     J[0, j], J[1, j], J[2, j] = m.w.x, m.w.y, m.w.z
     J[3, j], J[4, j], J[5, j] = m.v.x, m.v.y, m.v.z
 
 
 @formula
-def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):  # type: ignore[no-untyped-def]
+def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):
     """J and J̇ (6 × nv, zeroed by the caller) of the frame at pose X_bF in body b; from H, V and the world poses."""
     topology = model.topology
     H, V = MotionRows(work.columns, H_), MotionRows(work.body, V_)

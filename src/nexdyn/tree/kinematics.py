@@ -15,7 +15,7 @@ from nexdyn.tree.tables import C_, H_, IQ, IV, KIND, NV, PARENT, PITCH, V_, X_, 
 
 
 @inlined
-def body_motion(model, i, q, v, X_PJ, V_parent, H):  # type: ignore[no-untyped-def]
+def body_motion(model, i, q, v, X_PJ, V_parent, H):
     """X_i, V_i, c_i of body i from its parent's velocity; H gets the columns of a joint neither revolute nor prismatic."""
     topology, body = model.topology, model.body
     kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
@@ -38,7 +38,7 @@ def body_motion(model, i, q, v, X_PJ, V_parent, H):  # type: ignore[no-untyped-d
 
 
 @formula
-def kinematics(model, q, v, work):  # type: ignore[no-untyped-def]
+def kinematics(model, q, v, work):
     """X, V, c of every body and the columns H of joints that are neither revolute nor prismatic."""
     topology, X_PJ, H = model.topology, joint_poses(model), MotionRows(work.columns, H_)
     X, V, c = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_)
@@ -47,7 +47,7 @@ def kinematics(model, q, v, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def world_poses(model, work, X_W):  # type: ignore[no-untyped-def]
+def world_poses(model, work, X_W):
     """X_W[i] of every body from X; row 0 is the world's identity."""
     topology = model.topology
     X = PoseRows(work.body, X_)
@@ -57,7 +57,7 @@ def world_poses(model, work, X_W):  # type: ignore[no-untyped-def]
 
 
 @formula
-def forward_kinematics(model, q, X_W):  # type: ignore[no-untyped-def]
+def forward_kinematics(model, q, X_W):
     """X_W[i] of every body from q alone: T_0n as the product of the transforms along the path from the root."""
     topology, body, X_PJ = model.topology, model.body, joint_poses(model)
     for i in range(1, len(topology)):

@@ -37,7 +37,7 @@ class LaneScratch(NamedTuple):
 
 
 @formula
-def gather(rows, first, stop, out):  # type: ignore[no-untyped-def]
+def gather(rows, first, stop, out):
     """out ← rows first … of a batch (N, n); lanes past `stop` repeat the last one."""
     for s in range(LANES):
         row = min(first + s, stop - 1)
@@ -46,7 +46,7 @@ def gather(rows, first, stop, out):  # type: ignore[no-untyped-def]
 
 
 @formula
-def scatter(x, first, stop, rows):  # type: ignore[no-untyped-def]
+def scatter(x, first, stop, rows):
     """rows first … stop − 1 of a batch (N, n) ← x."""
     for s in range(min(LANES, stop - first)):
         for j in range(rows.shape[1]):
@@ -54,7 +54,7 @@ def scatter(x, first, stop, rows):  # type: ignore[no-untyped-def]
 
 
 @shared
-def aba_in_lanes(model, scratch, first, stop, q, v, tau, qdd):  # type: ignore[no-untyped-def]
+def aba_in_lanes(model, scratch, first, stop, q, v, tau, qdd):
     """q̈ (N, nv) of states first … stop − 1."""
     for k in range(first, stop, LANES):
         gather(q, k, stop, scratch.q)
@@ -65,7 +65,7 @@ def aba_in_lanes(model, scratch, first, stop, q, v, tau, qdd):  # type: ignore[n
 
 
 @shared
-def rnea_in_lanes(model, scratch, first, stop, q, v, qdd, tau):  # type: ignore[no-untyped-def]
+def rnea_in_lanes(model, scratch, first, stop, q, v, qdd, tau):
     """τ (N, nv) of states first … stop − 1."""
     for k in range(first, stop, LANES):
         gather(q, k, stop, scratch.q)
@@ -76,7 +76,7 @@ def rnea_in_lanes(model, scratch, first, stop, q, v, qdd, tau):  # type: ignore[
 
 
 @shared
-def crba_in_lanes(model, scratch, first, stop, q, M):  # type: ignore[no-untyped-def]
+def crba_in_lanes(model, scratch, first, stop, q, M):
     """M (N, nv, nv), zeroed by the caller, of states first … stop − 1; scratch.M is zero at first."""
     n = M.shape[1]
     for k in range(first, stop, LANES):

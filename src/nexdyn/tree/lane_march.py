@@ -25,7 +25,7 @@ EXPLICIT, SEMI_IMPLICIT = range(2)
 
 
 @formula
-def all_finite(y, size):  # type: ignore[no-untyped-def]
+def all_finite(y, size):
     """Whether all components are, in every lane: x − x is 0 only where x is, and a NaN spoils the sum."""
     total = zero(y[0])
     for m in range(size):
@@ -34,7 +34,7 @@ def all_finite(y, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def mark_failed(y, size, k, failed):  # type: ignore[no-untyped-def]
+def mark_failed(y, size, k, failed):
     """The step k and the component into the row of each lane that is not finite, and its state to zero."""
     for s in range(LANES):
         for m in range(size):
@@ -48,7 +48,7 @@ def mark_failed(y, size, k, failed):  # type: ignore[no-untyped-def]
 
 
 @formula
-def drive(problem, inputs, k, n):  # type: ignore[no-untyped-def]
+def drive(problem, inputs, k, n):
     """u ← the row of the inputs (rows, n) for step k; before the first and behind the last step those hold."""
     row = max(0, min(k, len(inputs.data) - 1))
     for j in range(n):
@@ -56,7 +56,7 @@ def drive(problem, inputs, k, n):  # type: ignore[no-untyped-def]
 
 
 @shared
-def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, failed, out):  # type: ignore[no-untyped-def]
+def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, failed, out):
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
     scheme: EXPLICIT by A, b, c, or SEMI_IMPLICIT. inputs (rows, n): efforts, one row a step, row k + shift for step k.
@@ -85,7 +85,7 @@ def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K,
 
 
 @formula
-def untwine(room, count, rows, first, stop, row):  # type: ignore[no-untyped-def]
+def untwine(room, count, rows, first, stop, row):
     """rows (members, …, width), of members first … stop − 1 from `row` on ← `count` rows of room (…, 1 + width, LANES),
     without their times."""
     for r in range(count):
@@ -95,7 +95,7 @@ def untwine(room, count, rows, first, stop, row):  # type: ignore[no-untyped-def
 
 
 @formula
-def begin(problem, q, v, first, stop, y, n):  # type: ignore[no-untyped-def]
+def begin(problem, q, v, first, stop, y, n):
     """base ← q, y ← (0, v) of members first … stop − 1; lanes that are left over do as the last member."""
     gather(q, first, stop, problem.base)
     gather(v, first, stop, problem.v)
@@ -117,7 +117,7 @@ def _(problem: TreeProblem, factorisation: Factorisation, j: float) -> Any:
 
 
 @formula
-def mark_sound(problem, sure, K, n, sound):  # type: ignore[no-untyped-def]
+def mark_sound(problem, sure, K, n, sound):
     """sound (LANES,) ← 1 where all accelerations are finite, and all pivots inertias beyond doubt: above `sure` (LANES,)."""
     for s in range(LANES):
         sound[s] = 1
@@ -133,7 +133,7 @@ def mark_sound(problem, sure, K, n, sound):  # type: ignore[no-untyped-def]
 
 
 @shared
-def march_packs(  # type: ignore[no-untyped-def]
+def march_packs(
     problem, A, b, c, scheme, t0, dt, k, k_stop, every, shift, t_end, y, stage, K, n, inputs, room,
     anew, q, v, sure, sound, failed, rows, row,
 ):  # fmt: skip

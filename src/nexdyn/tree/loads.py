@@ -29,7 +29,7 @@ from nexdyn.tree.tables import (
 
 
 @formula
-def joint_efforts(model, q, v, tau):  # type: ignore[no-untyped-def]
+def joint_efforts(model, q, v, tau):
     """τ of springs, dampers and friction in the joints."""
     topology, freedom = model.topology, model.freedom
     for i in range(1, len(topology)):
@@ -58,7 +58,7 @@ def joint_efforts(model, q, v, tau):  # type: ignore[no-untyped-def]
 
 
 @formula
-def joint_energy(model, q):  # type: ignore[no-untyped-def]
+def joint_energy(model, q):
     """Energy [J] of the springs in the joints."""
     topology, freedom = model.topology, model.freedom
     U = zero(model.body[0, 0])

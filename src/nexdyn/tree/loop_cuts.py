@@ -47,7 +47,7 @@ def _(model: Any, work: Any, loops: Any, t: float, q: Any, v: Any, forces: Any) 
 
 
 @formula
-def foresee_angles(loops, t, q):  # type: ignore[no-untyped-def]
+def foresee_angles(loops, t, q):
     """near of the angles at time t."""
     angles, near, spun = loops.angles, loops.near, loops.spun
     h = t - spun[len(near)]
@@ -62,7 +62,7 @@ def foresee_angles(loops, t, q):  # type: ignore[no-untyped-def]
 
 
 @formula
-def count_angles(work, loops, t):  # type: ignore[no-untyped-def]
+def count_angles(work, loops, t):
     """Angles and their rates, at the present poses and velocities of the links."""
     tables, angles, near, spun = loops.tables, loops.angles, loops.near, loops.spun
     X_W, V = PoseRows(work.spare, XW_), MotionRows(work.body, V_)
@@ -78,7 +78,7 @@ def count_angles(work, loops, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def measure_cut_joints(model, work, loops, t, q, v):  # type: ignore[no-untyped-def]
+def measure_cut_joints(model, work, loops, t, q, v):
     """q and v of cut joints from poses and velocities of the links; of ball and free joints v."""
     tables, own, near = loops.tables, loops.own, loops.near
     X_W, V = PoseRows(work.spare, XW_), MotionRows(work.body, V_)
@@ -108,7 +108,7 @@ def measure_cut_joints(model, work, loops, t, q, v):  # type: ignore[no-untyped-
 
 
 @formula
-def own_effort(loops, n, q, v):  # type: ignore[no-untyped-def]
+def own_effort(loops, n, q, v):
     """Spring, damper and friction of a coordinate of a cut joint."""
     x, y, numbers = q[loops.own[n, OWN_Q]], v[loops.own[n, OWN_V]], loops.own_numbers
     effort = spring_damper(x, y, numbers[n, STIFFNESS], numbers[n, REST], numbers[n, DAMPING])
@@ -116,7 +116,7 @@ def own_effort(loops, n, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_term_wrench(tables, work, k, e, t, near, size):  # type: ignore[no-untyped-def]
+def add_term_wrench(tables, work, k, e, t, near, size):
     """F_ext of the two links of pair k += size times the gradient of term e."""
     X_W, F = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_)
     a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
@@ -127,14 +127,14 @@ def add_term_wrench(tables, work, k, e, t, near, size):  # type: ignore[no-untyp
 
 
 @formula
-def ball_pair(loops, n, X_W):  # type: ignore[no-untyped-def]
+def ball_pair(loops, n, X_W):
     """The frames of ball n."""
     k = loops.balls[n, BALL_PAIR]
     return link_pair(loops.tables, k, loops.tables.pairs[k, BODY_A], loops.tables.pairs[k, BODY_B], X_W)
 
 
 @formula
-def ball_efforts(loops, n, pair, v, tau):  # type: ignore[no-untyped-def]
+def ball_efforts(loops, n, pair, v, tau):
     """τ of ball n += its spring, dampers and friction."""
     numbers, i, j = loops.own_numbers, loops.balls[n, BALL_NUMBERS], loops.balls[n, BALL_V]
     for m in range(loops.balls[n, BALL_FREEDOMS]):
@@ -147,7 +147,7 @@ def ball_efforts(loops, n, pair, v, tau):  # type: ignore[no-untyped-def]
 
 
 @formula
-def ball_energy(loops, n, pair):  # type: ignore[no-untyped-def]
+def ball_energy(loops, n, pair):
     """½ (φ − φ₀)ᵀ K (φ − φ₀)."""
     phi, numbers, i = rotation_vector(T(pair.R_A) @ pair.R_B), loops.own_numbers, loops.balls[n, BALL_NUMBERS]
     U = spring_energy(phi.x, numbers[i, STIFFNESS], numbers[i, REST])
@@ -156,7 +156,7 @@ def ball_energy(loops, n, pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def ball_wrench(loops, n, pair, tau):  # type: ignore[no-untyped-def]
+def ball_wrench(loops, n, pair, tau):
     """(n, f) = R_B τ on the child at B, in world axes."""
     j = loops.balls[n, BALL_V]
     f = Vec3(0.0, 0.0, 0.0)
@@ -166,7 +166,7 @@ def ball_wrench(loops, n, pair, tau):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_ball_wrench(loops, work, n, pair, W):  # type: ignore[no-untyped-def]
+def add_ball_wrench(loops, work, n, pair, W):
     """F_ext of the two links of ball n, on which the wrench W at B and its opposite act."""
     X_W, F, k = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_), loops.balls[n, BALL_PAIR]
     a, b = loops.tables.pairs[k, BODY_A], loops.tables.pairs[k, BODY_B]

@@ -87,7 +87,7 @@ class LoopProblem(NamedTuple):
 
 
 @formula
-def damping_here(work, loops):  # type: ignore[no-untyped-def]
+def damping_here(work, loops):
     """α, β at the velocities of the links."""
     damping, needed, V = loops.damping, loops.needed, MotionRows(work.body, V_)
     a, b = damping[ALPHA], damping[BETA]
@@ -101,7 +101,7 @@ def damping_here(work, loops):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
+def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):
     """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
     of_rows, row_of, mu, lent = loops.of_rows, loops.row_of, loops.mu, loops.lent
     owed, before, grew = 0.0, inf, 0
@@ -136,7 +136,7 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
 
 
 @formula
-def paid_back(lent, a, tau, least):  # type: ignore[no-untyped-def]
+def paid_back(lent, a, tau, least):
     """τ ← τ + B a in place of what was there for the a before; what that changes it by, as a part of what the largest |a|, or `least`,
     would ask."""
     most, lends, fastest = 0.0, 0.0, least
@@ -153,13 +153,13 @@ def paid_back(lent, a, tau, least):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def closed_dynamics(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
+def closed_dynamics(model, work, loops, t, q, v, tau, forces, a):
     """The same as an entry."""
     closed_accelerations(model, work, loops, t, q, v, tau, forces, a)
 
 
 @kernel
-def correction(model, work, loops, t, q, v, tau, a, which):  # type: ignore[no-untyped-def]
+def correction(model, work, loops, t, q, v, tau, a, which):
     """loops.change ← M⁻¹Cqᵀ (Cq M⁻¹Cqᵀ)⁻¹ x, what to take from q for x = C, from v for x = Cq v − ν; `which` says which."""
     articulated_bodies(model, q, v, tau, None, work, a)
     evaluate_rows(model, work, loops, t, False)
@@ -170,7 +170,7 @@ def correction(model, work, loops, t, q, v, tau, a, which):  # type: ignore[no-u
 
 
 @formula
-def externals_cleared(model, work):  # type: ignore[no-untyped-def]
+def externals_cleared(model, work):
     """F_ext ← 0."""
     F, o = ForceRows(work.body, EXT_), Vec3(0.0, 0.0, 0.0)
     for i in range(len(model.topology)):
@@ -178,7 +178,7 @@ def externals_cleared(model, work):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def efforts(model, work, loops, t, q, v, tau, forces):  # type: ignore[no-untyped-def]
+def efforts(model, work, loops, t, q, v, tau, forces):
     """τ of joints and forces, F_ext of forces and of what acts in cut joints. Returns a status."""
     for j in range(len(loops.change), len(tau)):
         tau[j] = 0.0
@@ -269,7 +269,7 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any
 
 
 @formula
-def move_base(tree, step):  # type: ignore[no-untyped-def]
+def move_base(tree, step):
     """base ← base moved against the velocity `step` for a unit of time."""
     runs, base, q = tree.runs, tree.base, tree.q
     for e in range(len(runs)):
@@ -288,7 +288,7 @@ def move_base(tree, step):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def evaluate_at_base(problem, t, y):  # type: ignore[no-untyped-def]
+def evaluate_at_base(problem, t, y):
     """C and Ċ − ν at the base with the velocities of y; what is factored stays."""
     tree = problem.tree
     place(tree, y)
@@ -298,7 +298,7 @@ def evaluate_at_base(problem, t, y):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def factored_at_base(problem, t, y, of_positions):  # type: ignore[no-untyped-def]
+def factored_at_base(problem, t, y, of_positions):
     """The same, factored there."""
     tree = problem.tree
     place(tree, y)
@@ -309,7 +309,7 @@ def factored_at_base(problem, t, y, of_positions):  # type: ignore[no-untyped-de
 
 
 @outlined
-def found_change(tree, loops, which):  # type: ignore[no-untyped-def]
+def found_change(tree, loops, which):
     """loops.change ← M⁻¹Cqᵀ A⁻¹ of C or of Ċ − ν, with what is factored."""
     take_rows(loops, which)
     solve_rows(loops)
@@ -317,7 +317,7 @@ def found_change(tree, loops, which):  # type: ignore[no-untyped-def]
 
 
 @formula
-def largest_speed(loops, y, n):  # type: ignore[no-untyped-def]
+def largest_speed(loops, y, n):
     """The largest velocity of the tree, lengths in units of the mechanism's size."""
     most = 0.0
     for j in range(n):
@@ -327,7 +327,7 @@ def largest_speed(loops, y, n):  # type: ignore[no-untyped-def]
 
 @kernel
 @outlined
-def project(problem, t, y):  # type: ignore[no-untyped-def]
+def project(problem, t, y):
     """The base to C = 0, the velocities in y to Cq v = ν. Returns a status."""
     tree, loops = problem.tree, problem.loops
     mixed = False
@@ -396,7 +396,7 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any) -> Any:
 
 
 @kernel
-def lead(problem, t0, dt, steps, y, K):  # type: ignore[no-untyped-def]
+def lead(problem, t0, dt, steps, y, K):
     """Positions, velocities and accelerations at t₀ + dt, …, t₀ + steps dt of a mechanism that its rows determine.
 
     Each pose is sought from where the velocity of the one before leads. Returns a status.

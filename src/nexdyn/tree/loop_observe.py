@@ -61,7 +61,7 @@ NO_FORCES = ForceTables(np.zeros((0, 8), dtype=np.int64), np.zeros((0, 24)), np.
 
 
 @formula
-def wrench_on_child(tables_, X_W, k, e, t, near, size, child_first, k_joint):  # type: ignore[no-untyped-def]
+def wrench_on_child(tables_, X_W, k, e, t, near, size, child_first, k_joint):
     """`size` times the gradient of term e of pair k on the child of the joint whose pair is k_joint, at the joint's point
     in its parent-side frame. The child may come first in pair k."""
     a, b = tables_.pairs[k_joint, BODY_A], tables_.pairs[k_joint, BODY_B]
@@ -78,7 +78,7 @@ def wrench_on_child(tables_, X_W, k, e, t, near, size, child_first, k_joint):  #
 
 
 @kernel
-def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):  # type: ignore[no-untyped-def]
+def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):
     """out (n, 6): wrenches of the joints with pairs `joints` (n,) on their children; of_row (m,): whose row, or −1;
     child_first (nt,): whether the child comes first in the pair of a term."""
     tables_, X_W, R = loops.tables, PoseRows(work.spare, XW_), ForceRows(out, 0)
@@ -94,7 +94,7 @@ def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):  # typ
 
 
 @formula
-def own_acceleration(work, loops, n, t):  # type: ignore[no-untyped-def]
+def own_acceleration(work, loops, n, t):
     """q̈ of a coordinate of a cut joint, from the accelerations of the links."""
     tables_, k, e = loops.tables, loops.own[n, OWN_END], loops.own[n, OWN_TERM]
     X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
@@ -109,7 +109,7 @@ def own_acceleration(work, loops, n, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def observe_loops(  # type: ignore[no-untyped-def]
+def observe_loops(
     model, work, loops, frames, forces, joints, of_row, transmits, external, child_first, t, q, v, a, lam, z, followed,
     q_all, v_all,
     tau, poses, twists, rates, wrenches, reactions, energies, own,

@@ -43,7 +43,7 @@ WORSE = 0.1
 
 
 @inlined
-def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
+def factor_rows(work, loops, of_positions):
     """A = Σ s sᵀ/d as L D Lᵀ in place. A row that depends on those before, in this pose, carries nothing; nor do, where
     positions are projected, rows at velocity level."""
     spare = loops.spare
@@ -61,7 +61,7 @@ def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def gram(work, loops):  # type: ignore[no-untyped-def]
+def gram(work, loops):
     """A = Σ s sᵀ/d, its lower triangle."""
     groups, couples, shared, s = loops.groups, loops.couples, loops.shared, packs(loops.s)
     A, low, block = loops.A, loops.first_in_A, loops.of_rows
@@ -86,7 +86,7 @@ def gram(work, loops):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def choose_rows(loops):  # type: ignore[no-untyped-def]
+def choose_rows(loops):
     """left_out ← the rows that pivoting on the largest, each beside its diagonal, leaves for last."""
     A, L, out, rest = loops.A, loops.chosen, loops.left_out, loops.mu
     m = len(A)
@@ -112,7 +112,7 @@ def choose_rows(loops):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
+def eliminate(loops, of_positions):
     """L D Lᵀ of A in place, on the diagonal 1/D, and 0 of a row that carries nothing.
 
     Where rows are left out: the smallest pivot of the others, as a part of its diagonal; else 1."""
@@ -147,7 +147,7 @@ def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
 
 
 @formula
-def watch_dependence(loops, t):  # type: ignore[no-untyped-def]
+def watch_dependence(loops, t):
     """Take note of how dependent the rows are at t, by the factors of A."""
     A, largest, units, d = loops.A, loops.largest, loops.units, loops.dependence
     most, first = 1.0, 0
@@ -166,7 +166,7 @@ def watch_dependence(loops, t):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def solve_rows(loops):  # type: ignore[no-untyped-def]
+def solve_rows(loops):
     """μ ← A⁻¹ μ."""
     A, low, mu = loops.A, loops.first_in_A, loops.mu
     for r in range(len(A)):
@@ -180,7 +180,7 @@ def solve_rows(loops):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def response(model, work, loops):  # type: ignore[no-untyped-def]
+def response(model, work, loops):
     """change ← M⁻¹Cqᵀ μ."""
     topology, freedom, change, mu = model.topology, work.freedom, loops.change, loops.mu
     groups, path, s, outward = loops.groups, loops.path, loops.s, loops.outward
@@ -223,7 +223,7 @@ def response(model, work, loops):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def take_rows(loops, which):  # type: ignore[no-untyped-def]
+def take_rows(loops, which):
     """μ ← C or Ċ − ν of every row; without a C, 0."""
     for r in range(len(loops.mu)):
         if which == C_ROW and loops.velocity_level[r]:
@@ -233,7 +233,7 @@ def take_rows(loops, which):  # type: ignore[no-untyped-def]
 
 
 @formula
-def largest_residual(loops, which):  # type: ignore[no-untyped-def]
+def largest_residual(loops, which):
     """The largest |C| (or |Ċ − ν|), lengths in units of the mechanism's size; NaN counts as infinite."""
     most = 0.0
     for r in range(len(loops.mu)):
@@ -248,7 +248,7 @@ def largest_residual(loops, which):  # type: ignore[no-untyped-def]
 
 
 @formula
-def largest_left_out(loops):  # type: ignore[no-untyped-def]
+def largest_left_out(loops):
     """The same of |C| of the rows that are left out, which the others should close too."""
     most = 0.0
     for r in range(len(loops.mu)):

@@ -107,7 +107,7 @@ class LoopTables(NamedTuple):
 
 
 @formula
-def link_pair(tables, k, a, b, X_W):  # type: ignore[no-untyped-def]
+def link_pair(tables, k, a, b, X_W):
     """The two frames of pair k, on links a and b, in world axes."""
     X_a, X_b = X_W[a], X_W[b]
     X_aA, X_bB = PoseRows(tables.frames, 0)[k], PoseRows(tables.frames, 12)[k]
@@ -116,7 +116,7 @@ def link_pair(tables, k, a, b, X_W):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def needed_poses(model, work, loops):  # type: ignore[no-untyped-def]
+def needed_poses(model, work, loops):
     """Places in the world of the links that rows look at."""
     X, X_W, topology, needed = PoseRows(work.body, X_), PoseRows(work.spare, XW_), model.topology, loops.needed
     for n in range(len(needed)):
@@ -126,7 +126,7 @@ def needed_poses(model, work, loops):  # type: ignore[no-untyped-def]
 
 
 @formula
-def put_gradient(G, lane, scale, g):  # type: ignore[no-untyped-def]
+def put_gradient(G, lane, scale, g):
     """Lane `lane` of the table of gradients += scale g."""
     G[0, 0, lane] += scale * g.w_a.x
     G[0, 1, lane] += scale * g.w_a.y
@@ -143,7 +143,7 @@ def put_gradient(G, lane, scale, g):  # type: ignore[no-untyped-def]
 
 
 @formula
-def evaluate_rows(model, work, loops, t, accelerated):  # type: ignore[no-untyped-def]
+def evaluate_rows(model, work, loops, t, accelerated):
     """C, Ċ − ν and, if the links are `accelerated`, C̈₀ of every row; its s along its path."""
     groups, offset, ends, out = loops.groups, loops.tables.offset, loops.ends, loops.of_rows
     needed_poses(model, work, loops)
@@ -171,7 +171,7 @@ def evaluate_rows(model, work, loops, t, accelerated):  # type: ignore[no-untype
 
 
 @inlined
-def evaluate_plain_end(work, loops, g, e, accelerated):  # type: ignore[no-untyped-def]
+def evaluate_plain_end(work, loops, g, e, accelerated):
     """As `evaluate_end`, of displacements and products of directions alone, as joints have them.
 
     Seen from A, with ω = ω_b − ω_a, α = ω̇_b − ω̇_a − ω_a × ω and the derivatives d′, d″ of d there, the axes u of A and w of B:
@@ -235,7 +235,7 @@ def evaluate_plain_end(work, loops, g, e, accelerated):  # type: ignore[no-untyp
 
 
 @inlined
-def component(a, i):  # type: ignore[no-untyped-def]
+def component(a, i):
     """Component i of a vector."""
     if i == 0:
         return a.x
@@ -245,7 +245,7 @@ def component(a, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def evaluate_end(work, loops, g, e, t, accelerated):  # type: ignore[no-untyped-def]
+def evaluate_end(work, loops, g, e, t, accelerated):
     """What the terms of one pair add to the rows of group g, and to the forces on its links."""
     tables, near, out, G, slots = loops.tables, loops.near, loops.of_rows, loops.gradient, loops.slots
     X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
@@ -284,13 +284,13 @@ def evaluate_end(work, loops, g, e, t, accelerated):  # type: ignore[no-untyped-
 
 
 @formula
-def along(F, V):  # type: ignore[no-untyped-def]
+def along(F, V):
     """n · ω + f · v."""
     return (F.n.x * V.w.x + F.n.y * V.w.y + F.n.z * V.w.z) + (F.f.x * V.v.x + F.f.y * V.v.y + F.f.z * V.v.z)
 
 
 @inlined
-def add_drivers(loops, g, t, accelerated):  # type: ignore[no-untyped-def]
+def add_drivers(loops, g, t, accelerated):
     """C −= f,  Ċ −= ḟ,  C̈₀ −= f̈."""
     rows, out, first = loops.tables.rows, loops.of_rows, loops.groups[g, FIRST_ROW]
     for l in range(loops.groups[g, ROWS]):
@@ -303,7 +303,7 @@ def add_drivers(loops, g, t, accelerated):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def group_inward(model, work, loops, g):  # type: ignore[no-untyped-def]
+def group_inward(model, work, loops, g):
     """The forces of group g inward along its path; s of every freedom on it."""
     topology, path, s = model.topology, loops.path, packs(loops.s)
     F = ForceRows(packs(loops.carried), 0)

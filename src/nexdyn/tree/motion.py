@@ -16,7 +16,7 @@ from nexdyn.forces.tables import ForceTables
 from nexdyn.generic import defines, generic
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import OK
-from nexdyn.joints.verbs import CARTESIAN, CYLINDRICAL, FREE, PLANAR, PRISMATIC, SPHERICAL, chart_rate, chart_step
+from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step, turns
 from nexdyn.kernel import formula
 from nexdyn.spatial.lanes import zero
 from nexdyn.tree.aba import articulated_bodies
@@ -78,14 +78,14 @@ solve_motion = generic("solve_motion", "a from q, v, τ and external forces of t
 
 
 @formula
-def with_states(problem, y):  # type: ignore[no-untyped-def]
+def with_states(problem, y):
     """q = base ∘ ξ, v, and z of the forces, from y = (ξ, v, z)."""
     place(problem, y)
     states.put_states(problem.forces, y, 2 * problem.n)
 
 
 @formula
-def place(problem, y):  # type: ignore[no-untyped-def]
+def place(problem, y):
     """q = base ∘ ξ and v from y = (ξ, v)."""
     runs, base, q, v, n = problem.runs, problem.base, problem.q, problem.v, problem.n
     for e in range(len(runs)):
@@ -100,7 +100,7 @@ def place(problem, y):  # type: ignore[no-untyped-def]
 
 
 @formula
-def put_chart_rates(problem, y, K, i):  # type: ignore[no-untyped-def]
+def put_chart_rates(problem, y, K, i):
     """K[i, :n] = ξ̇: the velocity itself, but for quaternions."""
     runs, base, v, rate = problem.runs, problem.base, problem.v, problem.rate
     for e in range(len(runs)):
@@ -275,16 +275,6 @@ def _(problem: TreeProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any
         out[r, 1 + nq + j] = problem.v[j]
         out[r, 1 + nq + n + j] = K[0, n + j]
     states.record_states(problem.forces, y, 2 * n, out, r, 1 + nq + 2 * n)
-
-
-@formula
-def turns(kind, m):  # type: ignore[no-untyped-def]
-    """Whether freedom m of a joint is an angle or a rotation."""
-    if kind == PLANAR:
-        return m == 2
-    if kind == FREE:
-        return m < 3
-    return not (kind == PRISMATIC or kind == CARTESIAN or (kind == CYLINDRICAL and m == 1))
 
 
 @defines(integration.scale)

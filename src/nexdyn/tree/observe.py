@@ -10,7 +10,7 @@ From (t, q, v, a) of the samples, on the tables in which welded bodies are links
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,12 +31,14 @@ from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import A_, F_, H_, IQ, IV, KIND, NV, PITCH, V_, XW_, gravity
-from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along
+
+if TYPE_CHECKING:
+    from nexdyn.tree.tree import Tree
 
 
 @formula
-def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):  # type: ignore[no-untyped-def]
+def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):
     """One sample of `observe`, from X_W, V, A, F and H in the scratch."""
     topology, body = model.topology, model.body
     X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
@@ -69,7 +71,7 @@ def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):  # ty
 
 
 @kernel
-def observe(  # type: ignore[no-untyped-def]
+def observe(
     handle, frames, forces, t, q, v, a, z, tau,
     poses, twists, rates, wrenches, reactions, energies,
 ):  # fmt: skip

@@ -33,7 +33,7 @@ from nexdyn.tree.tables import (
 
 
 @inlined
-def inverse_dynamics(model, q, v, qdd, work, tau):  # type: ignore[no-untyped-def]
+def inverse_dynamics(model, q, v, qdd, work, tau):
     """τ, and X, V, A, F of every body, from the state, q̈ and the external forces in the scratch."""
     topology, freedom, I, X_PJ = model.topology, model.freedom, inertias(model), joint_poses(model)
     X, V, A = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, A_)

@@ -92,31 +92,31 @@ def new_work(nb: int, nv: int) -> TreeWork:
 
 
 @formula
-def joint_poses(model):  # type: ignore[no-untyped-def]
+def joint_poses(model):
     """X_PJ[i]: the joint's parent-side frame in the parent."""
     return PoseRows(model.body, POSE)
 
 
 @formula
-def inertias(model):  # type: ignore[no-untyped-def]
+def inertias(model):
     """I[i] in the body's joint frame."""
     return RigidInertiaRows(model.body, INERTIA)
 
 
 @formula
-def split_moments(model):  # type: ignore[no-untyped-def]
+def split_moments(model):
     """The moments of I[i], split."""
     return SplitMomentsRows(model.body, SPLIT)
 
 
 @formula
-def gravity(model):  # type: ignore[no-untyped-def]
+def gravity(model):
     """g in the world."""
     return Vec3(model.body[0, 0], model.body[0, 1], model.body[0, 2])
 
 
 @formula
-def world_acceleration(model):  # type: ignore[no-untyped-def]
+def world_acceleration(model):
     """The world accelerates against gravity: A_0 = (0, −g)."""
     g = gravity(model)
     o = zero(g.x)

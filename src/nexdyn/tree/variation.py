@@ -14,7 +14,7 @@ from nexdyn.tree.rnea import inverse_dynamics
 
 
 @shared
-def stages(problem, A, c, t, h, q, v, y, K, q_out, v_out, a_out):  # type: ignore[no-untyped-def]
+def stages(problem, A, c, t, h, q, v, y, K, q_out, v_out, a_out):
     """q (steps, stages, nq), v, a (steps, stages, nv) of the stages of steps h from q (steps, nq), v at t; a status."""
     n = problem.n
     for r in range(len(t)):
@@ -36,7 +36,7 @@ def stages(problem, A, c, t, h, q, v, y, K, q_out, v_out, a_out):  # type: ignor
 
 
 @shared
-def unbalanced(problem, own, t, q, v, a, out):  # type: ignore[no-untyped-def]
+def unbalanced(problem, own, t, q, v, a, out):
     """R (states, LANES, nv) of states in lanes, at t (states,) and a (states, nv); a status.
 
     q, v (states, LANES or 1, …): a system in each lane, or one for all. own: with the efforts of the joints themselves.

@@ -79,7 +79,7 @@ def angles_along(tree: Tree, q: np.ndarray, reference: np.ndarray | None = None)
 
 
 @formula
-def count_turns(model, work, q, v, y, first, forces):  # type: ignore[no-untyped-def]
+def count_turns(model, work, q, v, y, first, forces):
     """The angles behind the states in y[first:] ← those of the pose, near them."""
     X_W, X_LA, X_LB = PoseRows(work.spare, XW_), frames_a(forces), frames_b(forces)
     kinematics(model, q, v, work)

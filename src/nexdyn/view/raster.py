@@ -58,23 +58,23 @@ class Stage(NamedTuple):
 
 
 @formula
-def vector(A, i):  # type: ignore[no-untyped-def]
+def vector(A, i):
     return Vec3(A[i, 0], A[i, 1], A[i, 2])
 
 
 @formula
-def matrix(A, k):  # type: ignore[no-untyped-def]
+def matrix(A, k):
     R = A[k]
     return Mat3(R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2])
 
 
 @formula
-def put(A, i, a):  # type: ignore[no-untyped-def]
+def put(A, i, a):
     A[i, 0], A[i, 1], A[i, 2] = a.x, a.y, a.z
 
 
 @formula
-def length(a):  # type: ignore[no-untyped-def]
+def length(a):
     return np.sqrt(a @ a)
 
 
@@ -82,7 +82,7 @@ def length(a):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place(vertices, normals, first, R_WS, p_WS, position, normal):  # type: ignore[no-untyped-def]
+def place(vertices, normals, first, R_WS, p_WS, position, normal):
     """Vertices first[k] … first[k + 1] and normals of piece k in the world: p = p_WS + R_WS v, n = R_WS n."""
     for k in range(len(first) - 1):
         R, p = matrix(R_WS, k), vector(p_WS, k)
@@ -92,7 +92,7 @@ def place(vertices, normals, first, R_WS, p_WS, position, normal):  # type: igno
 
 
 @formula
-def on_screen(view, p):  # type: ignore[no-untyped-def]
+def on_screen(view, p):
     """(u, v, w) of a point; w is 0 for what is behind a camera that is near."""
     p_V = view.R @ (p - view.eye)
     if view.far > 0.0:
@@ -102,7 +102,7 @@ def on_screen(view, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def project(position, view, screen):  # type: ignore[no-untyped-def]
+def project(position, view, screen):
     """(u, v, w) of all points."""
     for i in range(len(position)):
         put(screen, i, on_screen(view, vector(position, i)))
@@ -112,24 +112,24 @@ def project(position, view, screen):  # type: ignore[no-untyped-def]
 
 
 @formula
-def edge(a, b, x, y):  # type: ignore[no-untyped-def]
+def edge(a, b, x, y):
     """(b − a) × (p − a) on the screen."""
     return (b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x)
 
 
 @formula
-def first_sample(x, count):  # type: ignore[no-untyped-def]
+def first_sample(x, count):
     """The first sample at or beyond x; samples stand at half-integers."""
     return max(0, int(np.ceil(min(max(x, -1.0), count + 1.0) - 0.5)))
 
 
 @formula
-def last_sample(x, count):  # type: ignore[no-untyped-def]
+def last_sample(x, count):
     return min(count - 1, int(np.floor(min(max(x, -1.0), count + 1.0) - 0.5)))
 
 
 @kernel
-def draw(screen, faces, opacity, thresholds, nearness, shown):  # type: ignore[no-untyped-def]
+def draw(screen, faces, opacity, thresholds, nearness, shown):
     """Of every sample keep the nearest face: its w in `nearness`, its number in `shown`, both (rows, columns)."""
     rows, columns = nearness.shape
     for k in range(len(faces)):
@@ -156,12 +156,12 @@ def draw(screen, faces, opacity, thresholds, nearness, shown):  # type: ignore[n
 
 
 @formula
-def lit_sample(shadows, i, j, w):  # type: ignore[no-untyped-def]
+def lit_sample(shadows, i, j, w):
     return 1.0 if shadows[i, j] <= w else 0.0
 
 
 @formula
-def sunlit(shadows, view, stage, p):  # type: ignore[no-untyped-def]
+def sunlit(shadows, view, stage, p):
     """The share of the sun at a point, by weight of the four samples of the sun's picture about it."""
     q = on_screen(view, p)
     u, v, w = q.x - 0.5, q.y - 0.5, q.z + stage.bias
@@ -175,13 +175,13 @@ def sunlit(shadows, view, stage, p):  # type: ignore[no-untyped-def]
 
 
 @formula
-def ruled(x, cell, half):  # type: ignore[no-untyped-def]
+def ruled(x, cell, half):
     """1 on the lines x = k cell, 0 off them."""
     return 1.0 if abs(x / cell - np.floor(x / cell + 0.5)) * cell < half else 0.0
 
 
 @formula
-def floor_light(grey, eye, ray, stage, shadows, sun_view):  # type: ignore[no-untyped-def]
+def floor_light(grey, eye, ray, stage, shadows, sun_view):
     """`grey` of the background as the floor that a ray meets changes it: by lines, and by the shadow of what moves."""
     down, above = ray @ stage.up, eye @ stage.up - stage.level
     if not (down < 0.0 < above):
@@ -199,7 +199,7 @@ def floor_light(grey, eye, ray, stage, shadows, sun_view):  # type: ignore[no-un
 
 
 @formula
-def surface_light(p, n, ray, stage, shadows, sun_view):  # type: ignore[no-untyped-def]
+def surface_light(p, n, ray, stage, shadows, sun_view):
     """How bright a matt surface is at p, and how much shines on it; n its normal, of any length and sign."""
     to_eye = (-1.0 / length(ray)) * ray
     size = length(n)
@@ -218,7 +218,7 @@ def surface_light(p, n, ray, stage, shadows, sun_view):  # type: ignore[no-untyp
 
 
 @kernel
-def light(shown, screen, faces, position, normal, colors, lighting, view, sun_view, stage, shadows, image):  # type: ignore[no-untyped-def]
+def light(shown, screen, faces, position, normal, colors, lighting, view, sun_view, stage, shadows, image):
     """The picture from what is `shown`: `image` (height, width, 3), each pixel the mean of its samples."""
     height, width, _ = image.shape
     many = shown.shape[0] // height

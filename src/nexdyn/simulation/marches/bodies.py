@@ -571,7 +571,7 @@ class BodySimulation(Runs):
             if every and k % every == 0:
                 self._sample()
 
-    def went_on(self, rows: np.ndarray, memory: np.ndarray, steps: int, t: float) -> None:
+    def adopt_march(self, rows: np.ndarray, memory: np.ndarray, steps: int, t: float) -> None:
         """Take over what another march has done with a copy of the state: its rows and memory, after `steps` at t."""
         self._memory[:] = memory
         self._steps += steps

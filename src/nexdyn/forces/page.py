@@ -1,0 +1,129 @@
+"""What a force can do in kernels, said on its own page: a record that every formulation reads.
+
+    wrenches   forces on A and on B, each at its frame's origin, in world axes; of a force between frames
+    effort     of a force in a freedom of a joint
+    energy     what it stores, or STORES_NOTHING
+    lanes      where SIMD lanes support it: NO_LANES, TREE_LANES (explicit methods), or ALL_LANES (HHT's, too, which need a stiffness in
+               closed form without a branch)
+
+A function takes by their names what it needs of the arguments that formulations give (`BETWEEN`, `IN_FREEDOM`): ``wrench(data, k, X_WA,
+X_WB)``. A page that leaves something out, or asks for what is not given, is named when the package is imported.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from nexdyn.kernel import formula, overloaded
+from nexdyn.spatial.algebra import Force, Vec3
+from nexdyn.spatial.lanes import pack, zero
+
+NO_LANES, TREE_LANES, ALL_LANES = range(3)
+STORES_NOTHING = None
+BETWEEN = ("tables", "e", "t", "data", "k", "X_WA", "V_A", "X_WB", "V_B", "x")
+"""What is given of a force between frames: its tables, number and time; its data, which begin at k; poses and velocities of its frames;
+and a number of theirs, by which one system and lanes are told apart."""
+IN_FREEDOM = ("tables", "e", "t", "data", "k", "q", "v", "x")
+"""The same of a force in a freedom of a joint, with its coordinate and velocity."""
+AT_REST = {"t", "v", "V_A", "V_B"}
+"""What an energy does not depend on."""
+
+
+class Between(NamedTuple):
+    """The page of a force between frames; `kind` is its number."""
+
+    kind: int
+    name: str
+    wrenches: Callable[..., Any]
+    energy: Callable[..., Any] | None
+    lanes: int
+
+
+class InFreedom(NamedTuple):
+    """The page of a force in a freedom of a joint."""
+
+    kind: int
+    name: str
+    effort: Callable[..., Any]
+    energy: Callable[..., Any] | None
+    lanes: int
+
+
+def keep(array, i, x):
+    """array[i] = x; lanes keep nothing in an array of floats."""
+    array[i] = x
+
+
+@overloaded(keep)
+def _keep(array, i, x):
+    if x is pack and hasattr(array, "dtype"):
+        return lambda array, i, x: None
+    return keep
+
+
+@formula
+def nowhere(x):
+    """No forces, in each lane."""
+    o = zero(x) + math.nan
+    return Force(Vec3(o, o, o), Vec3(o, o, o)), Force(Vec3(o, o, o), Vec3(o, o, o))
+
+
+@formula
+def no_number(x):
+    """No number, in each lane."""
+    return zero(x) + math.nan
+
+
+def names_of(f: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's arguments."""
+    return tuple(inspect.signature(getattr(f, "py_func", f)).parameters)
+
+
+def alone(f: Callable[..., Any], otherwise: Callable[..., Any]) -> Any:
+    """`f` of one system; in lanes, which do not support it, ``otherwise(x)``."""
+    names = names_of(f)
+    given = ", ".join(dict.fromkeys((*names, "x")))
+    call, name = f"f({', '.join(names)})", f"{getattr(f, '__name__', 'f')}_alone"
+    lines = [
+        f"def {name}({given}): return {call}",
+        f"def compiled({given}):",
+        "    if x is pack:",
+        f"        return lambda {given}: otherwise(x)",
+        f"    return lambda {given}: {call}",
+    ]
+    scope: dict[str, Any] = {"__name__": f.__module__, "f": f, "otherwise": otherwise, "pack": pack}
+    exec("\n".join(lines), scope)
+    overloaded(scope[name])(scope["compiled"])
+    return scope[name]
+
+
+def verb(name: str, what: str, given: Sequence[str], pages: Sequence[Any], otherwise: str = "") -> Any:
+    """The formula `name`(kind, …) that calls the function `what` of the page of that kind; of pages without it, `otherwise`.
+
+    TypeError for a page whose function takes what is not `given`, and for two pages of one kind."""
+    functions: dict[int, Any] = {}
+    lines = []
+    for page in pages:
+        f = getattr(page, what)
+        if f is None:
+            continue
+        if page.kind in functions:
+            raise TypeError(f"the page of {page.name} has the number of another: {page.kind}")
+        if not callable(f):
+            raise TypeError(f"{what} of the page of {page.name} is {f!r}; a function is needed")
+        if unknown := [argument for argument in names_of(f) if argument not in given]:
+            raise TypeError(
+                f"{what} of the page of {page.name} takes {', '.join(unknown)}; there are {', '.join(given)}"
+            )
+        functions[page.kind] = f
+        lines.append(f"    if kind == {page.kind}: return f{page.kind}({', '.join(names_of(f))})")
+    if not otherwise:  # every kind has a branch, and the last of them is the last page's
+        lines[-1] = "    " + lines[-1].split(": ", 1)[1]
+    else:
+        lines.append(f"    return {otherwise}")
+    scope: dict[str, Any] = {"__name__": __name__, "zero": zero, **{f"f{kind}": f for kind, f in functions.items()}}
+    exec("\n".join([f"def {name}(kind, {', '.join(given)}):", *lines]), scope)
+    return formula(scope[name])

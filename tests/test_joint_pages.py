@@ -1,0 +1,60 @@
+"""A joint's page says all of it: what its coordinates are undoes its pose, and which of them turn follows from its directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.joints import JOINTS
+from nexdyn.joints.verbs import turns
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.tree.described import coordinates_between, in_python
+
+OF_TREES = [kind for kind, cls in JOINTS.items() if cls.tree]
+
+
+def hung(kind: str) -> tuple[nx.System, Any]:
+    system = nx.System("one joint")
+    body = system.add_body("body", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.3, -0.1, 0.2))
+    pitch = {"pitch": 0.3} if kind == "helical" else {}
+    joint = JOINTS[kind]("joint", system.ground, body, at=(0.1, 0.2, 0.3), axis=(0.2, 0.3, 1.0), **pitch)  # type: ignore[call-arg]
+    return system, system.add_joint(joint)
+
+
+@pytest.mark.parametrize("kind", OF_TREES)
+def test_coordinates_of_a_pose_are_those_that_it_was_made_of(kind: str, rng: np.random.Generator) -> None:
+    system, joint = hung(kind)
+    tree = nx.Tree(system)
+    for _ in range(20):
+        q = rng.uniform(-3.0, 3.0, tree.nq)
+        if joint.nq > joint.nv:
+            q[:4] /= np.copysign(np.linalg.norm(q[:4]), q[0])
+        if kind == "helical":
+            q *= 5.0  # whole turns, which the advance tells
+        if kind == "universal":
+            q[1] = np.arcsin(np.sin(q[1]))
+        run = nx.simulate(system, 1e-3, nx.RungeKutta4(1e-3), q0=q)
+        child = rotation_matrix(run.orientation("body").values[0]), run.position("body").values[0]
+        found, gap, turned = coordinates_between(joint, system.values, (np.eye(3), np.zeros(3)), child)
+        assert found == pytest.approx(q, abs=1e-13) and gap < 1e-14 and turned < 1e-14
+
+
+@pytest.mark.parametrize("kind", OF_TREES)
+def test_what_a_joint_cannot_reach_is_its_gap(kind: str) -> None:
+    if kind == "free":
+        return
+    system, joint = hung(kind)
+    at = system.bodies["body"].pose(system.values)
+    moved = (rotation_matrix(np.array([0.8, 0.0, 0.6, 0.0])) @ at[0], at[1] + [0.05, 0.02, -0.04])
+    _, gap, turned = coordinates_between(joint, system.values, (np.eye(3), np.zeros(3)), moved)
+    assert (gap > 0.01) or kind == "cartesian"
+    assert (turned > 0.1) or kind == "spherical"
+
+
+@pytest.mark.parametrize("kind", OF_TREES)
+def test_which_freedoms_turn_follows_from_the_directions(kind: str) -> None:
+    cls = JOINTS[kind]
+    assert [in_python(turns)(cls.code, m) for m in range(cls.nv)] == [way == "turn" for way, *_ in cls.directions]
