@@ -326,6 +326,17 @@ class March(metaclass=CheckedContract):
         self.warnings = [*(self.warnings or []), Notice("singular", "", t, "s", 0.0, text)]
         warn(text)
 
+    def _users_back(self, users: dict[str, Any]) -> None:
+        """The states of the user's functions as they were; a warning, once, of what they keep to themselves and steps taken again meet
+        changed."""
+        for whose, what in self._users.go_back(users).items():
+            text = (
+                f"{whose} keeps a state to itself ({', '.join(what)} changed), and steps are taken again, to where an event or a time "
+                f"asked for lies: it is called for them again. Give what changes save_state() and load_state(state)"
+            )
+            self.warnings = [*(self.warnings or []), Notice("state", whose, self.t, "s", 0.0, text)]
+            warn(text)
+
     # --- constraints ------------------------------------------------------------------------------------------------
 
     def keeper(self) -> Keeper | None:
@@ -422,7 +433,7 @@ class March(metaclass=CheckedContract):
         if self._grid is not None:
             memory, users = self._grid
             self.recall(memory)
-            self._users.load(users)
+            self._users_back(users)
 
     def _keep_at(self, t: float) -> None:
         """Keep the row of the present state, at exactly t."""
@@ -522,7 +533,7 @@ class March(metaclass=CheckedContract):
             return False
         (memory, users, first), steps, room = self._leg_start, self._steps, self.room(2)
         self.recall(memory)
-        self._users.load(users)
+        self._users_back(users)
         self._repeating = True
         try:
             if first < leg.done and self.leg(t0, dt, first, leg.done, 0, room).done < leg.done:
@@ -619,7 +630,7 @@ class March(metaclass=CheckedContract):
     def go_back(self, snapshot: Snapshot) -> None:
         """Back to it; what was measured of the machine's time stays."""
         self.recall(snapshot.memory)
-        self._users.load(snapshot.users)
+        self._users_back(snapshot.users)
         self._rows = list(snapshot.rows)
 
     def finish(
