@@ -914,3 +914,76 @@ def test_a_state_that_steps_taken_again_meet_twice_is_told() -> None:
         told = nx.simulate(counted(telling_in_closure()), END, FIXED["rk4"])
     assert not told.warnings
     assert state(told) == pytest.approx(state(nx.simulate(controlled(Telling()), END, FIXED["rk4"])), abs=1e-9)
+
+
+SEVERAL: dict[str, Any] = {
+    "rk4": (nx.RungeKutta4(DT), None),
+    "hht": (nx.HHT(dt=DT), None),
+    "dopri5": (nx.DormandPrince(), [HALF, END]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*Python.*")
+@pytest.mark.parametrize("name", SEVERAL)
+def test_members_of_a_batch_begin_with_the_states_that_functions_had(name: str) -> None:
+    method, times = SEVERAL[name]
+    speeds = [0.0, 1.0, 2.0]
+    alone = [state(nx.simulate(controlled(Telling()), END, method, v0={"axle": v}, output_times=times)) for v in speeds]
+    batch = nx.simulate(controlled(Telling()), END, method, batch={"v0": {"axle": speeds}}, output_times=times)
+    for m, end in enumerate(alone):
+        np.testing.assert_array_equal(state(batch.member(m)), end)
+    with pytest.warns(
+        nx.NexDynWarning, match=r"force 'count' \(function\) keeps a state to itself .*next of several runs"
+    ):
+        nx.simulate(controlled(in_closure()), END, method, batch={"v0": {"axle": speeds}}, output_times=times)
+
+
+def test_lanes_leave_out_functions_that_tell_a_state() -> None:
+    """A force in Python goes in lanes, where calls for all members mix, unless it has a state."""
+
+    def build(latch: Any) -> nx.System:
+        system = nx.System("pushed", gravity=(0, 0, 0))
+        system.add_body("sled", mass=1.0, inertia=(1.0, 1.0, 2.0))
+        system.add_joint(nx.Prismatic("rail", "ground", "sled", axis=(1, 0, 0)))
+        system.add_force(nx.UserForce("push", "sled", "ground", function=latch))
+        return system
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*Python.*")
+        batch = nx.simulate(build(Tired()), END, nx.RungeKutta4(DT), batch={"v0": {"rail": [1.0, 2.0]}})
+        alone = [nx.simulate(build(Tired()), END, nx.RungeKutta4(DT), v0={"rail": v}) for v in (1.0, 2.0)]
+    for m, one in enumerate(alone):
+        np.testing.assert_array_equal(state(batch.member(m)), state(one))
+
+
+class Tired:
+    """Pushes less with every call."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+        self.calls += 1
+        out[3] = 10.0 / self.calls
+
+    def save_state(self) -> int:
+        return self.calls
+
+    def load_state(self, state: int) -> None:
+        self.calls = state
+
+
+@pytest.mark.filterwarnings("ignore:.*Python.*")
+def test_second_runs_of_studies_begin_with_the_states_that_functions_had() -> None:
+    method = nx.RungeKutta4(DT)
+    plain = nx.simulate(controlled(Telling()), END, method, error_estimate=True)
+    assert plain.error_estimate is not None
+    # steps end at samples, of which the controller alone depends: both runs have the same efforts
+    assert float(plain.error_estimate.errors["joint_position"].max()) < 1e-12
+    with pytest.warns(nx.NexDynWarning, match="keeps a state to itself"):
+        nx.simulate(controlled(in_closure()), END, method, error_estimate=True)
+    found = nx.sensitivity(controlled(Telling()), END, ["wheel.mass"], method=method)
+    with pytest.warns(nx.NexDynWarning, match="keeps a state to itself"):
+        nx.sensitivity(controlled(in_closure()), END, ["wheel.mass"], method=method)
+    # of a wheel on an axle nothing depends on the mass
+    assert float(np.abs(found.of("joint_position.axle").values).max()) < 1e-9

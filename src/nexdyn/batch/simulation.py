@@ -47,7 +47,7 @@ from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.loops import needs_rows
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
 from nexdyn.simulation.span import checked_end, checked_times
-from nexdyn.simulation.users import UserStates
+from nexdyn.simulation.users import Afresh, UserStates
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree.threads import cores
 from nexdyn.tree.tree import Tree
@@ -108,6 +108,8 @@ def keeps_apart(system: System, method: Method, dynamics: str) -> str:
         for force in system.forces.values()
         if force.code not in IN_LANES or force.varies or force.states(system.values) or _own_law(force)
     ]
+    if UserStates(system).told():
+        return "a function with a state of its own"
     wound = wound_across(system, spanning_forest(system))
     return str(unknown[0]) if unknown else f"torsion spring {wound[0]!r}, which counts turns" if wound else ""
 
@@ -162,6 +164,7 @@ class _BatchRun:
         if self.in_lanes:
             self._begin_lanes()
         self.failures: dict[int, tuple[str, float]] = {}
+        self.afresh = Afresh(self.first)
         self.notices: dict[int, list[Notice]] = {}
         """What is said of the starts of members that march together."""
         self._part, self._interrupted = 0.0, False
@@ -233,6 +236,7 @@ class _BatchRun:
                 status, message = "interrupted", "interrupted before all members had come to the end"
                 warn(f"{message}; the result holds what was reached")
         self._ask_functions(alone)
+        self.afresh.end()
         if isinstance(rows, np.ndarray):
             rows[~marched] = np.nan
         changed = inherited(self.initial)
@@ -347,6 +351,7 @@ class _BatchRun:
         if not self._interrupted:
             rest = [m for m in range(read.count) if m not in results]
             self._rest(rest, alone, threads, results)
+            self.afresh.end()
         if self._interrupted:
             status, message = "interrupted", "interrupted before all members had come to the end"
         none = np.zeros(1)
@@ -375,6 +380,7 @@ class _BatchRun:
             nonlocal beside
             try:
                 own, states = self._member(m)
+                self.afresh.begin()
                 try:
                     return alone(own, self.t_end, self.method, **{**self.options, **states, "progress": progress})
                 finally:

@@ -15,13 +15,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, warn
 from nexdyn.model.element import Element
 from nexdyn.model.functions import Function, UserFunction
 from nexdyn.model.system import System
@@ -131,15 +131,54 @@ class UserStates:
         found: dict[str, list[str]] = {}
         if self._began and self._taken_back == self._look_at:
             self._look_at *= 2
-            again = {whose: x for whose, x in self._began.items() if not whose.endswith(ACTION)}
-            found = {whose: what for whose, x in again.items() if (what := _changes(x, self._parts(whose)))}
+            found = {whose: what for whose, what in self.changed().items() if not whose.endswith(ACTION)}
             if found:
                 self._look_at = 0  # it is said once
         self.load(states)
         return found
 
+    def changed(self) -> dict[str, list[str]]:
+        """What has changed since the simulation was made and is not told, by whose."""
+        return {whose: what for whose, x in self._began.items() if (what := _changes(x, self._parts(whose)))}
+
     def _parts(self, whose: str) -> dict[str, str]:
         return held_by(self._functions[whose], tells_state)[0]
+
+
+class Afresh:
+    """Several runs of a system, or of it with other parameters, which share its functions: each begins with the states that these had."""
+
+    def __init__(self, system: System) -> None:
+        self.users = UserStates(system)
+        self.first = self.users.told()
+        self._said = False
+
+    def begin(self) -> None:
+        """Before a run: the states as they were."""
+        self.users.load(self.first)
+
+    def end(self) -> None:
+        """After one of several, or the last of them: as before, but that a warning, once, says what has changed and is not told: with it
+        the next run begins."""
+        self.begin()
+        found = self.users.changed()
+        if found and not self._said:
+            self._said = True
+            whose, what = next(iter(found.items()))
+            warn(
+                f"{whose} keeps a state to itself ({', '.join(what)} changed), with which the next of several runs begins. Give what "
+                f"changes save_state() and load_state(state)"
+            )
+
+
+@contextmanager
+def left_as_they_were(system: System) -> Iterator[None]:
+    """One of several runs of a system: its functions have the states afterwards that they had before."""
+    afresh = Afresh(system)
+    try:
+        yield
+    finally:
+        afresh.end()
 
 
 def tells_state(x: Any) -> bool:
