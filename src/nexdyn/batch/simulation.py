@@ -242,7 +242,8 @@ class _BatchRun:
         changed = inherited(self.initial)
         recording = BatchRecording(
             grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, watch.seconds,
-            ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}) | self._warnings(),
+            ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}) | self._warnings()
+            | ({"thinned": True, "unseen": True} if self.options.get("output_every", 1) > 1 else {}),
         )  # fmt: skip
         result = BatchResult(self.first, recording, trees, self._told(), self.read.parameter_columns())
         if isinstance(rows, Store):

@@ -140,8 +140,10 @@ class March(metaclass=CheckedContract):
     _inherited: dict[str, Any]
     """What events of runs before this one have changed."""
     _users: UserStates
-    _begun, _thinned = False, False
+    _begun = False
     """Whether it has run: then all that is recorded is kept."""
+    _thinned, _unseen = False, False
+    """Whether states were left out of the rows, and whether their peaks were, too."""
     _grid: tuple[Memory, dict[str, Any]] | None = None
     """Where constant steps go on, and the states of users' objects there, while the state is a shorter step aside of them."""
     _for_events = False
@@ -287,7 +289,7 @@ class March(metaclass=CheckedContract):
         """As the march in place of which this one has been made within a run, with the states of its forces."""
         self._steps, self._wall = old._steps, old._wall
         self._first, self._inherited, self._users, self.warnings = old._first, old._inherited, old._users, old.warnings
-        self._peaks = old._peaks
+        self._peaks, self._thinned, self._unseen = old._peaks, old._thinned, old._unseen
         self._fastest = old._fastest if old._keeper is None else old._keeper.speed
 
     # --- the user's face --------------------------------------------------------------------------------------------
@@ -700,6 +702,8 @@ class March(metaclass=CheckedContract):
             recording.settings["events"] = [dict(one) for one in self.happened]
         if self._thinned:
             recording.settings["thinned"] = True
+        if self._unseen:
+            recording.settings["unseen"] = True
         if self._peaks is not None:
             recording.settings["peaks"] = self._peaks.told()
         if self.system is not self._first:
