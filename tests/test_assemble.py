@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import mechanisms
 import numpy as np
@@ -15,6 +16,7 @@ import nexdyn as nx
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import AssemblyError, InputError
+from nexdyn.integrate.methods import METHODS
 from nexdyn.joints import JOINTS
 from nexdyn.spatial.rotations import quaternion
 
@@ -299,3 +301,31 @@ def test_every_coordinate_of_q0_is_kept_where_a_loop_closes(kind: str, carrier: 
     runs.append(nx.simulate(system, 2e-3, nx.RungeKutta4(1e-3), initial=assemble(system)))
     for run in runs:
         np.testing.assert_allclose(np.atleast_1d(run.joint_position("tested").values[0]), q0, rtol=0, atol=1e-9)
+
+
+EVERY = [
+    nx.RungeKutta4(1e-3), nx.ExplicitEuler(1e-3), nx.SemiImplicitEuler(1e-3), nx.DormandPrince(), nx.HHT(dt=1e-3), nx.HHT(),
+    nx.Projection(dt=1e-3), nx.Projection(), nx.Baumgarte(dt=1e-3), nx.Baumgarte(), nx.Partitioning(dt=1e-3), nx.Partitioning(),
+    nx.ImplicitEuler(1e-3), nx.ImplicitEuler(1e-3, bdf2=True),
+]  # fmt: skip
+
+
+def led(v0: float | None) -> nx.System:
+    system = nx.System("led")
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0.0, 0.0))
+    system.add_joint(nx.Revolute("hinge", "ground", "arm", at=(0, 0, 0), axis=(0, 1, 0), v0=v0))
+    system.add_driver(nx.Driver("motor", "hinge", "=7*t"))
+    return system
+
+
+@pytest.mark.parametrize("method", EVERY, ids=repr)
+def test_a_run_by_every_method_says_what_a_driver_gives_beside_v0(method: Any) -> None:
+    assert {method.name for method in EVERY} == set(METHODS)
+    says = "joint 'hinge' cannot have its v0, 3: the constraints give it 7 without it"
+    with pytest.raises(nx.AssemblyError, match=says):
+        nx.simulate(led(3.0), 0.01, method)
+    with pytest.raises(nx.AssemblyError, match=says):
+        nx.simulate(led(None), 0.01, method, v0={"hinge": 3.0})
+    batch = nx.simulate(led(None), 0.002, method, batch={"v0": {"hinge": [7.0, 3.0]}}, output_times=[0.001, 0.002])
+    assert list(batch.failures) == [1]
+    assert says in batch.failures[1]

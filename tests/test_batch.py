@@ -51,18 +51,17 @@ def plain() -> nx.System:
     return system
 
 
-def breaking() -> nx.System:
+def breaking(compiled: bool = True) -> nx.System:
     """The same with a spring of the user's that raises beyond 1 rad."""
     import numba
 
-    @numba.njit
     def spring(t, q, v):  # type: ignore[no-untyped-def]
         if q > 1.0:
             raise ValueError("it broke")
         return -10.0 * q
 
     system = plain()
-    system.add_force(nx.UserJointForce("spring", "hinge", spring))
+    system.add_force(nx.UserJointForce("spring", "hinge", numba.njit(spring) if compiled else spring))
     return system
 
 
@@ -328,6 +327,27 @@ def test_what_functions_raise_is_told_of_every_member_of_one_pack() -> None:
         with pytest.raises(SolveError, match="it broke") as alone:
             nx.simulate(system, 0.01, nx.RungeKutta4(DT), q0={"hinge": q0[m]}, v0={"hinge": v0[m]})
         assert abs(result.failure_times[m] - (alone.value.time or 0.0)) <= DT
+
+
+ANY_METHOD = [
+    nx.RungeKutta4(DT), nx.DormandPrince(), nx.HHT(dt=DT), nx.HHT(), nx.Projection(dt=DT), nx.Baumgarte(), nx.ImplicitEuler(DT),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*is plain Python")
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "Python"])
+@pytest.mark.parametrize("method", ANY_METHOD, ids=repr)
+def test_what_a_function_raises_is_told_of_a_member_under_every_kind_of_method(method: Any, compiled: bool) -> None:
+    """With its own error and time, as in a run alone; the others go on."""
+    system = breaking(compiled)
+    at = {"output_times": [0.01, 0.02, END]}
+    given = {"q0": {"hinge": [0.3, 0.95, 0.2]}, "v0": {"hinge": [0.0, 4.0, 0.0]}}
+    batch = nx.simulate(system, END, method, batch=given, threads=1, **at)
+    with pytest.raises(SolveError, match="force 'spring' raised ValueError: it broke at t = ") as alone:
+        nx.simulate(system, END, method, q0={"hinge": 0.95}, v0={"hinge": 4.0}, **at)
+    assert batch.failures == {1: str(alone.value)}
+    assert batch.failure_times == {1: alone.value.time}
+    assert batch.member(0).status == batch.member(2).status == "finished"
 
 
 def test_a_batch_of_failures_alone_is_a_result_that_says_so() -> None:

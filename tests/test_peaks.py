@@ -11,11 +11,13 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.cli import main
+from nexdyn.integrate.methods import METHODS
 
-METHODS = [
-    nx.RungeKutta4(dt=1e-3), nx.HHT(dt=1e-3), nx.Projection(dt=1e-3), nx.ImplicitEuler(dt=1e-3), nx.DormandPrince(), nx.HHT(),
+CONSTANT = [
+    nx.RungeKutta4(dt=1e-3), nx.ExplicitEuler(dt=1e-3), nx.SemiImplicitEuler(dt=1e-3), nx.HHT(dt=1e-3), nx.Projection(dt=1e-3),
+    nx.Baumgarte(dt=1e-3), nx.Partitioning(dt=1e-3), nx.ImplicitEuler(dt=1e-3), nx.ImplicitEuler(dt=1e-3, bdf2=True),
 ]  # fmt: skip
-CONSTANT = METHODS[:4]
+CHOSEN = [nx.DormandPrince(), nx.HHT(), nx.Projection(), nx.Baumgarte(), nx.Partitioning()]
 COLUMNS = ("force", "force_time")  # moments are nothing but rounding here
 T = 1.1
 
@@ -34,9 +36,14 @@ def test_peaks_do_not_depend_on_which_steps_are_kept(method: Any) -> None:
     system = nx.load("four-bar")
     every = nx.simulate(system, T, method).peaks()
     thinned = nx.simulate(system, T, method, output_every=137)
-    assert (thinned.peaks()["force"] < 0.999 * every["force"]).any()  # samples alone miss them
+    with pytest.warns(nx.NexDynWarning, match=r"the peaks of 10 recorded samples alone, of 1100 steps; .*peaks=True"):
+        missed = thinned.peaks()
+    assert (missed["force"] < 0.999 * every["force"]).any()  # samples alone miss them
+    assert (missed.attrs["of"], every.attrs["of"]) == ("samples", "steps")
+    assert "largest reactions of the samples; those between were not looked at" in thinned.summary_text()
     kept = nx.simulate(system, T, method, output_every=137, peaks=True)
     assert_the_same(kept.peaks(), every, 1e-9)
+    assert "largest reactions\n" in kept.summary_text()
     np.testing.assert_allclose(kept.recording.t, thinned.recording.t, rtol=1e-12)
     np.testing.assert_allclose(kept.recording.q, thinned.recording.q, rtol=1e-9, atol=1e-9)
     asked = nx.simulate(system, T, method, output_times=[0.1, 0.35], peaks=True)
@@ -44,7 +51,7 @@ def test_peaks_do_not_depend_on_which_steps_are_kept(method: Any) -> None:
     assert asked.recording.t.tolist() == [0.1, 0.35, T]  # as without
 
 
-@pytest.mark.parametrize("method", METHODS[4:], ids=named)
+@pytest.mark.parametrize("method", CHOSEN, ids=named)
 def test_peaks_of_chosen_steps_are_those_of_all_of_them(method: Any) -> None:
     system = nx.load("four-bar")
     fine = nx.simulate(system, T, nx.RungeKutta4(dt=5e-4)).peaks()
@@ -93,3 +100,27 @@ def test_the_summary_of_the_command_does_not_depend_on_what_it_keeps(tmp_path: P
 def test_peaks_belong_to_single_runs() -> None:
     with pytest.raises(nx.InputError, match="peaks is for single runs"):
         nx.simulate(nx.load("double-pendulum"), 0.1, batch={"L": [0.5, 0.6]}, peaks=True)  # type: ignore[call-overload]
+
+
+def test_every_method_has_its_peaks() -> None:
+    assert {method.name for method in [*CONSTANT, *CHOSEN]} == set(METHODS)
+
+
+def test_peaks_of_samples_say_so_behind_events_in_files_in_batches_and_where_one_leg_was_not_looked_at(
+    tmp_path: Path,
+) -> None:
+    system = nx.load("double-pendulum")
+    system.add_event(nx.Event("lighter", time=0.1, parameters={next(iter(system.parameters)): 0.9}))
+    simulation = nx.Simulation(system, nx.RungeKutta4(dt=1e-3), output_every=20)
+    simulation.run(0.2)
+    behind = simulation.run(0.3, peaks=True)
+    behind.save(tmp_path / "run.nc")
+    plain = nx.load("double-pendulum")
+    batch = {"v0": {next(iter(plain.joints)): [0.0, 1.0]}}
+    members = nx.simulate(plain, 0.1, nx.RungeKutta4(dt=1e-3), batch=batch, output_every=20)
+    for result in (behind, nx.open_result(tmp_path / "run.nc"), members.member(1)):
+        with pytest.warns(nx.NexDynWarning, match="recorded samples alone"):
+            result.peaks()
+        assert result.summary()["peaks_of"] == "samples"
+    all_of_them = nx.simulate(plain, 0.1, nx.RungeKutta4(dt=1e-3), batch=batch).member(1)
+    assert all_of_them.peaks().attrs["of"] == "steps"

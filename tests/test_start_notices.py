@@ -257,3 +257,90 @@ def test_a_contact_that_starts_pressed_in_says_what_to_move_and_where() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", nx.NexDynWarning)
         nx.simulate(system, 1e-3, nx.RungeKutta4(1e-4), q0={"ball": (1, 0, 0, 0, 0, 0, 0.1)})
+
+
+# --- members of batches -------------------------------------------------------------------------------------------------
+
+BATCHED: dict[str, Any] = {
+    "lanes of trees": nx.RungeKutta4(1e-4),
+    "lanes of bodies": nx.HHT(dt=1e-4),
+    "one by one": nx.DormandPrince(),
+    "one by one, bodies": nx.HHT(rtol=1e-4),
+}
+
+
+def told_alone(system: nx.System, method: Any, **options: Any) -> list[dict[str, Any]]:
+    return said(system, method, t_end=2e-4, **options)[0].warnings
+
+
+def same(found: list[dict[str, Any]], alone: list[dict[str, Any]]) -> None:
+    assert [(w["kind"], w["where"], w["units"]) for w in found] == [(w["kind"], w["where"], w["units"]) for w in alone]
+    assert [w["value"] for w in found] == pytest.approx([w["value"] for w in alone], rel=1e-9)
+
+
+@pytest.mark.parametrize("way", BATCHED)
+@pytest.mark.parametrize("case", ["limit", "contact", "degrees", "gap"])
+def test_members_of_a_batch_say_of_their_starts_what_each_says_alone(way: str, case: str) -> None:
+    method = BATCHED[way]
+    system, joint, starts = {
+        "limit": (arm(limits=(-1.0, 1.0)), "hinge", [0.5, 1.4, -3.0, 0.0]),
+        "contact": (ball(0.0), "guide", [0.2, -0.01, -0.02, 0.3]),
+        "degrees": (arm(), "hinge", [0.1, 90.0, 0.2, -45.0]),
+        "gap": (arm(limits=(-1.0, 1.0)), "hinge", [0.5, 1.4, 0.7, 0.6]),
+    }[case]
+    if case == "gap":
+        system = nx.System("arm")
+        system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.7, 0.0, 0.0))
+        system.add_joint(
+            nx.Revolute("hinge", "ground", "arm", anchor_a=(0, 0, 0), anchor_b=(-0.5, 0, 0), axis_a=Y, axis_b=Y)
+        )
+        v0 = [0.0, 1.0, 2.0, 3.0]
+        batch, alone = {"v0": {joint: v0}}, [{"v0": {joint: x}} for x in v0]
+    else:
+        batch, alone = {"q0": {joint: starts}}, [{"q0": {joint: x}} for x in starts]
+    times = [1e-4, 2e-4] if "one by one" in way else None
+    result, texts = said(system, method, t_end=2e-4, batch=batch, output_times=times)
+    assert result.failures == {}
+    assert texts != []
+    odd = {0, 1, 2, 3} if case == "gap" else {1, 3} if case == "degrees" else {1, 2}
+    assert {w["member"] for w in result.warnings} == odd
+    for m, options in enumerate(alone):
+        expected = told_alone(system, method, **options)
+        assert bool(expected) == (m in odd)
+        same(result.member(m).warnings, expected)
+        same([w for w in result.warnings if w["member"] == m], expected)
+
+
+@pytest.mark.parametrize("way", BATCHED)
+def test_members_that_differ_in_parameters_say_it_too_and_on_gap_refuses_them_alone(way: str) -> None:
+    soft = nx.System("ball")
+    soft.parameter("k", 1e3)
+    soft.add_body("ball", mass=1.0, inertia=(0.004, 0.004, 0.004), position=(0.0, 0.0, 0.09))
+    soft.add_joint(nx.Prismatic("guide", "ground", "ball", axis=(0.0, 0.0, 1.0)))
+    soft.add_force(nx.PlaneContact("foot", "ball", radius=0.1, stiffness="=k"))
+    times = [1e-4, 2e-4] if "one by one" in way else None
+    batch = {"parameters": {"k": [1e3, 1e6, 2e3]}}
+    result, _ = said(soft, BATCHED[way], t_end=2e-4, batch=batch, output_times=times)
+    assert [(w["member"], w["kind"]) for w in result.warnings] == [(1, "contact")]
+    refused, _ = said(soft, BATCHED[way], t_end=2e-4, batch=batch, output_times=times, on_gap="error")
+    assert list(refused.failures) == [1]
+    assert "contact 'foot' starts 0.01 m deep" in refused.failures[1]
+    assert refused.member(0).status == refused.member(2).status == "finished"
+
+
+def test_a_step_too_long_for_a_contact_is_told_of_members_in_lanes() -> None:
+    heavy = {"q0": {"guide": [0.0, 0.5]}}
+    result, texts = said(ball(0.0), nx.RungeKutta4(0.02), t_end=0.02, batch=heavy)
+    alone = told_alone(ball(0.0), nx.RungeKutta4(0.02))
+    assert [w["kind"] for w in alone] == ["step"]
+    same(result.member(0).warnings, alone)
+    assert any("too long for contact 'foot'" in text for text in texts)
+
+
+def test_a_batch_in_lanes_says_each_thing_once_with_its_members() -> None:
+    starts = np.linspace(-2.0, 2.0, 101)
+    result, texts = said(arm(limits=(-1.0, 1.0)), nx.RungeKutta4(1e-4), t_end=2e-4, batch={"q0": {"hinge": starts}})
+    outside = np.flatnonzero(np.abs(starts) > 1.0 + 1e-9)
+    assert sorted({w["member"] for w in result.warnings}) == outside.tolist()
+    assert len(texts) == 1
+    assert texts[0].startswith(f"member 0 and {len(outside) - 1} more of 101: joint 'hinge' starts at -2 rad")

@@ -43,10 +43,10 @@ REFUSED = ("gap", "limit", "start", "contact")
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "drawn", "step", "degrees", "violation" or "singular"; where: the joint, contact, body or
-    spring; value: the gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N],
-    the triangles of a mesh that is drawn and stands in for a collision shape, the longest step [s], the violation in parts of the
-    mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
+    """kind: "gap", "limit", "start", "contact", "drawn", "step", "degrees", "violation", "singular" or "state"; where: the joint, contact,
+    body, spring, or whose function; value: the gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s,
+    rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a collision shape, the longest step [s], the violation
+    in parts of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
 
     kind: str
     where: str
@@ -92,17 +92,35 @@ def _open(joint: str, gap: float, turn: float) -> str:
 def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     """The gaps, and what is to be said of the state that the simulation starts from."""
     with unchanged():
-        return _start_notices(simulation, gaps)
+        system: System = simulation.system
+        found = [*gaps, *_drawn(system)]
+        if not looked_at(system):
+            return found
+        return found + notices_of_pose(system, simulation.method, poses_at_start(simulation))
 
 
-def _start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
-    system: System = simulation.system
-    found = [*gaps, *_drawn(system)]
-    limited = [joint for joint in system.joints.values() if joint.limits is not None and joint.nv]
-    contacts = [contact for contact in contacts_of(system) if not contact.is_off]
-    if not limited and not contacts:
-        return found
-    pose = poses_at_start(simulation)
+def looked_at(system: System) -> bool:
+    """Whether a pose may be odd: whether there are limits or contacts."""
+    return bool(_limited(system) or _touching(system))
+
+
+def _limited(system: System) -> list[Joint]:
+    return [joint for joint in system.joints.values() if joint.limits is not None and joint.nv]
+
+
+def _touching(system: System) -> list[ContactForce]:
+    return [contact for contact in contacts_of(system) if not contact.is_off]
+
+
+def drawn_notices(system: System) -> list[Notice]:
+    """What stands in for collision shapes of bodies that contacts name."""
+    with unchanged():
+        return _drawn(system)
+
+
+def notices_of_pose(system: System, method: Any, pose: Pose, steps: bool = True) -> list[Notice]:
+    """Joints outside their limits, contacts pressed in, and, with `steps`, a constant step that is too long for a contact."""
+    limited, contacts, found = _limited(system), _touching(system), list[Notice]()
     for joint in limited:
         found += _beyond(joint, system.values, pose)
     weight = float(np.linalg.norm(system.gravity)) * sum(
@@ -110,7 +128,7 @@ def _start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     )
     for contact in contacts:
         found += _pressed(contact, system, pose, weight)
-    return found + _too_long(simulation, pose)
+    return found + _too_long(system, method, pose) if steps else found
 
 
 def _drawn(system: System) -> list[Notice]:
@@ -134,15 +152,15 @@ def _drawn(system: System) -> list[Notice]:
     ]  # fmt: skip
 
 
-def _too_long(simulation: Any, pose: Pose) -> list[Notice]:
+def _too_long(system: System, method: Any, pose: Pose) -> list[Notice]:
     """A constant explicit step that is too long for a contact of free bodies."""
-    dt = constant_step(simulation.method)
+    dt = constant_step(method)
     if dt is None:
         return []
-    fast, name = fastest(simulation.system, pose)
-    if not fast * dt > limit_of(simulation.method):
+    fast, name = fastest(system, pose)
+    if not fast * dt > limit_of(method):
         return []
-    most = limit_of(simulation.method) / fast
+    most = limit_of(method) / fast
     text = (
         f"steps of dt = {dt:g} s are too long for contact {name!r}: by its stiffness and the masses that it presses, it takes "
         f"{most:.2g} s at most once it presses; take less, or HHT or DormandPrince, which choose their steps"
@@ -204,8 +222,12 @@ def poses_at_start(simulation: Any) -> Pose:
         names, q = list(simulation.model.bodies)[1:], result.recording.q[-1]
         R, p = rotation_matrix(q[:, :4]), q[:, 4:]
     else:
-        names = list(simulation.tree.body_names)
-        R, p = simulation.tree.pose(simulation.q)
+        return pose_of(simulation.tree.body_names, *simulation.tree.pose(simulation.q))
+    return pose_of(names, R, p)
+
+
+def pose_of(names: Sequence[str], R: np.ndarray, p: np.ndarray) -> Pose:
+    """Bodies in the order of `names` at R (bodies, 3, 3), p (bodies, 3); ground in the origin."""
     found = {name: (R[i], p[i]) for i, name in enumerate(names)}
     return lambda name: found.get(name, (np.eye(3), np.zeros(3)))
 
@@ -270,16 +292,41 @@ def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> l
     gaps = [notice for notice in notices if notice.kind == "gap"]
     said = [(notice.kind, notice.text) for notice in notices if notice.kind != "gap"]
     if gaps:
-        *others, last = gaps[:SHOWN]
-        more = f"; and {len(gaps) - SHOWN} more" if len(gaps) > SHOWN else ""
-        text = "; ".join([*(_open(gap.where, gap.value, gap.angle) for gap in others), last.text]) + more
-        said = [("gap", text), *said]
+        said = [("gap", text_of_gaps(gaps)), *said]
     refused = [text for kind, text in said if kind in REFUSED]
     if on_gap == "error" and refused:
         raise AssemblyError("; ".join(refused), report=report)
     for _, text in said:
         warn(text)
     return notices
+
+
+def text_of_gaps(gaps: list[Notice]) -> str:
+    """All of them in words."""
+    *others, last = gaps[:SHOWN]
+    more = f"; and {len(gaps) - SHOWN} more" if len(gaps) > SHOWN else ""
+    return "; ".join([*(_open(gap.where, gap.value, gap.angle) for gap in others), last.text]) + more
+
+
+def tell_of_members(notices: Mapping[int, list[Notice]], on_gap: str, count: int) -> dict[int, str]:
+    """The same of members of a batch, `count` in all: each kind at each place is said once, with its members. Why members are refused."""
+    if on_gap not in ON_GAP:
+        raise InputError(f"on_gap is {on_gap!r}; {' or '.join(map(repr, ON_GAP))} is needed")
+    refused: dict[int, str] = {}
+    said: dict[tuple[str, str], tuple[str, list[int]]] = {}
+    for m, found in notices.items():
+        gaps = [notice for notice in found if notice.kind == "gap"]
+        texts = [("gap", "", text_of_gaps(gaps))] if gaps else []
+        texts += [(notice.kind, notice.where, notice.text) for notice in found if notice.kind != "gap"]
+        if on_gap == "error" and (why := [text for kind, _, text in texts if kind in REFUSED]):
+            refused[m] = "; ".join(why)
+            continue
+        for kind, where, text in texts:
+            said.setdefault((kind, where), (text, []))[1].append(m)
+    for text, members in said.values():
+        more = f" and {len(members) - 1} more of {count}" if len(members) > 1 else ""
+        warn(text if len(members) == count else f"member {members[0]}{more}: {text}")
+    return refused
 
 
 def kept_notices(notices: list[Notice] | None) -> dict[str, Any]:

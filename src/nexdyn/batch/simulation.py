@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
-from nexdyn.assembly.notices import gaps_of_tree, tell
+from nexdyn.assembly.notices import Notice, degrees_notices, gaps_of_tree, tell, tell_of_members
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
 from nexdyn.batch.bodies import (
@@ -27,6 +27,7 @@ from nexdyn.batch.bodies import (
 )
 from nexdyn.batch.lanes import ADVICE, Done, LaneRun, Members, grid_of
 from nexdyn.batch.members import Batch, Places, Read
+from nexdyn.batch.start_notices import notices_of_members
 from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, warn
 from nexdyn.forces import ContactForce
 from nexdyn.forces.pages import IN_LANES
@@ -47,7 +48,7 @@ from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.loops import needs_rows
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
 from nexdyn.simulation.span import checked_end, checked_times
-from nexdyn.simulation.users import UserStates
+from nexdyn.simulation.users import Afresh, UserStates
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree.threads import cores
 from nexdyn.tree.tree import Tree
@@ -103,6 +104,8 @@ def keeps_apart(system: System, method: Method, dynamics: str) -> str:
         for force in system.forces.values()
         if force.code not in IN_LANES or force.varies or force.states(system.values) or _own_law(force)
     ]
+    if UserStates(system).told():
+        return "a function with a state of its own"
     wound = wound_across(system, spanning_forest(system))
     return str(unknown[0]) if unknown else f"torsion spring {wound[0]!r}, which counts turns" if wound else ""
 
@@ -157,6 +160,9 @@ class _BatchRun:
         if self.in_lanes:
             self._begin_lanes()
         self.failures: dict[int, tuple[str, float]] = {}
+        self.afresh = Afresh(self.first)
+        self.notices: dict[int, list[Notice]] = {}
+        """What is said of the starts of members that march together."""
         self._part, self._interrupted = 0.0, False
 
     def _refuse_changed_twice(self) -> None:
@@ -226,12 +232,14 @@ class _BatchRun:
                 status, message = "interrupted", "interrupted before all members had come to the end"
                 warn(f"{message}; the result holds what was reached")
         self._ask_functions(alone)
+        self.afresh.end()
         if isinstance(rows, np.ndarray):
             rows[~marched] = np.nan
         changed = inherited(self.initial)
         recording = BatchRecording(
             grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, watch.seconds,
-            ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}),
+            ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}) | self._warnings()
+            | ({"thinned": True, "unseen": True} if self.options.get("output_every", 1) > 1 else {}),
         )  # fmt: skip
         result = BatchResult(self.first, recording, trees, self._told(), self.read.parameter_columns())
         if isinstance(rows, Store):
@@ -264,13 +272,14 @@ class _BatchRun:
             try:
                 own = trees[m] = tree.with_parameters(read.parameters(m)) if read.has_parameters else tree
                 q0, v0 = read.start(m, "q0"), read.start(m, "v0")
-                q[m], v[m] = self._start(own, q0, v0)
+                q[m], v[m] = self._start(m, own, q0, v0)
                 refuse_infinite(inputs[m % len(inputs)])
                 sound[m] = True
             except UnknownNameError:
                 raise  # of all members
             except NexDynError as error:
                 self.failures[m] = str(error), self.t0
+        self._tell_starts(trees if read.has_parameters else tree, q, sound)
         numbers = np.flatnonzero(sound)
         if len(numbers) < read.count:
             q, v, inputs = q[sound], v[sound], inputs if len(inputs) == 1 else inputs[sound]
@@ -284,22 +293,45 @@ class _BatchRun:
             return None
         gaps: dict[str, tuple[float, float]] = {}
         _, q, v = state_before(tree, self.initial, read.start(0, "q0"), gaps)
-        self._tell_gaps(gaps)
+        if gaps:
+            together = gaps_of_tree(gaps)
+            if self._on_gap == "error":
+                tell(together, self._on_gap, None)
+            self.notices = {m: list(together) for m in range(read.count)}
         q, v = read.starts("q0", q), read.starts("v0", v)
         sound = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
         if read.has_inputs:
             sound &= np.isfinite(np.asarray(read.inputs)).all(axis=(1, 2))
         return Starts(q, v, np.asarray(sound))
 
-    def _start(self, tree: Tree, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _start(self, m: int, tree: Tree, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
         """Where a member starts, as a run alone does."""
         gaps: dict[str, tuple[float, float]] = {}
         _, q, v = tree_start(tree, self.initial, q0, v0, gaps)
-        self._tell_gaps(gaps)
+        if gaps:
+            self.notices[m] = gaps_of_tree(gaps)
         return q, v
 
-    def _tell_gaps(self, gaps: dict[str, tuple[float, float]]) -> None:
-        tell(gaps_of_tree(gaps), self.options.get("on_gap", "warn"), None)
+    @property
+    def _on_gap(self) -> str:
+        return str(self.options.get("on_gap", "warn"))
+
+    def _tell_starts(self, trees: Mapping[int, Tree] | Tree, q: np.ndarray, sound: np.ndarray) -> None:
+        """Say what is odd about the starts q (members, nq), as a run alone does; members that are refused for it are no longer `sound`."""
+        starts = None if self.initial is not None else lambda m: self.read.start(m, "q0")
+        found = notices_of_members(trees, self.method, q, np.flatnonzero(sound), starts)
+        sound_ones = np.flatnonzero(sound).tolist()
+        every = {m: [*self.notices.get(m, []), *found.get(m, [])] for m in sound_ones}
+        self.notices = {m: x for m, x in every.items() if x}
+        for m, why in tell_of_members(self.notices, self._on_gap, self.read.count).items():
+            self.failures[m] = why, self.t0
+            sound[m] = False
+            del self.notices[m]
+
+    def _warnings(self) -> dict[str, Any]:
+        """What was said of the starts, as a part of a recording's settings."""
+        told = [notice._asdict() | {"member": m} for m, found in self.notices.items() for notice in found]
+        return {"warnings": told} if told else {}
 
     # --- one by one -------------------------------------------------------------------------------------------------
 
@@ -316,6 +348,7 @@ class _BatchRun:
         if not self._interrupted:
             rest = [m for m in range(read.count) if m not in results]
             self._rest(rest, alone, threads, results)
+            self.afresh.end()
         if self._interrupted:
             status, message = "interrupted", "interrupted before all members had come to the end"
         none = np.zeros(1)
@@ -344,6 +377,7 @@ class _BatchRun:
             nonlocal beside
             try:
                 own, states = self._member(m)
+                self.afresh.begin()
                 try:
                     return alone(own, self.t_end, self.method, **{**self.options, **states, "progress": progress})
                 finally:
@@ -388,10 +422,12 @@ class _BatchRun:
                 try:
                     own, states = self._member(m)
                     run = BodySimulation(own, self.method, **options, **states)  # type: ignore[arg-type]
-                    run.tell_start(self.options.get("on_gap", "warn"))
+                    if not fits_lanes(run, self.t_end):
+                        continue
+                    run.tell_start(self._on_gap)
+                    if self.initial is None and run.warnings is not None:
+                        run.warnings += tell(degrees_notices(own, states["q0"]), self._on_gap, None)
                 except NexDynError:
-                    continue
-                if not fits_lanes(run, self.t_end):
                     continue
                 key = pattern(run)
                 pack = waiting.setdefault(key, Pack([], []))

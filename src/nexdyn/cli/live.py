@@ -82,7 +82,7 @@ def session_of(model: Model, motion: Motion, live: Live) -> Session:
         if live.replay is not None:
             log = _log(live.replay, Session(model.system, **options))
             return Session.replay(model.system, log, **options)
-        if not UserStates(model.system).owners:  # whose states it would move
+        if not UserStates(model.system).may_change:  # whose states it would move
             _warm_up(Session(model.system, **options))
         return Session(model.system, **options)
 

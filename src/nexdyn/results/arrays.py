@@ -66,7 +66,8 @@ def peaks(observed: Observed) -> PeakTable:
         name: ("joint", values.copy(), {"units": PEAKS[name].units, "long_name": PEAKS[name].long_name})
         for name, values in observed.peaks._asdict().items()
     }
-    return PeakTable(columns, {"joint": joints}, {"long_name": "peaks of the joints' reactions"})
+    attributes = {"long_name": "peaks of the joints' reactions", "of": observed.peaks_of}
+    return PeakTable(columns, {"joint": joints}, attributes)
 
 
 def measure(observed: Observed, name: str) -> xr.DataArray:

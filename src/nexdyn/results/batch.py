@@ -126,6 +126,18 @@ class BatchResult:
         return self.recording.message
 
     @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """What was said of the starts and runs of members, as `Result.warnings`, each with its `member`."""
+        if self._results is None:
+            return [dict(one) for one in self.recording.settings.get("warnings", [])]
+        stored = getattr(self._results, "head", None)
+        return [
+            {**one, "member": m}
+            for m in sorted(self._results)
+            for one in (self._results[m].recording if stored is None else stored(m)).settings.get("warnings", [])
+        ]
+
+    @property
     def t(self) -> xr.DataArray:
         """Time of the samples (time,) [s]."""
         import xarray as xr
@@ -153,8 +165,11 @@ class BatchResult:
         q, v, a = np.split(rows[:kept], [r.nq, r.nq + r.nv], axis=1)
         cause = self.failures.get(index)
         status, message = (r.status, r.message) if cause is None else ("failed", cause)
+        settings = {key: x for key, x in r.settings.items() if key != "warnings"}
+        if mine := [one for one in r.settings.get("warnings", []) if one["member"] == index]:
+            settings["warnings"] = [{key: x for key, x in one.items() if key != "member"} for one in mine]
         recording = Recording(
-            r.t[:kept].copy(), q, v, a, r.method, r.steps, status, message, r.wall_time / self.members, dict(r.settings)
+            r.t[:kept].copy(), q, v, a, r.method, r.steps, status, message, r.wall_time / self.members, settings
         )
         tree = self._trees[index] if isinstance(self._trees, Mapping) else self._trees
         return Result(tree.system, recording, tree=tree)

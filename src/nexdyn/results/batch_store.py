@@ -105,6 +105,7 @@ class Store:
         self.group.attrs.update({
             "status": recording.status, "message": recording.message, "steps": recording.steps,
             "wall_time": recording.wall_time, "failures": json.dumps({str(m): cause for m, cause in failures.items()}),
+            "warnings": json.dumps(recording.settings.get("warnings", []), default=_plain),
         })  # fmt: skip
 
 

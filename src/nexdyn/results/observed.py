@@ -347,6 +347,13 @@ class Observed:
         kept = self.recording.settings.get("peaks")
         return found if kept is None else found.beside(kept_peaks(kept, self.labels.dims["joint"]))
 
+    @property
+    def peaks_of(self) -> str:
+        """What the peaks are of: "steps", all of them, or "samples", where the run left states out and did not look at them."""
+        settings = self.recording.settings
+        unseen = settings.get("unseen") or (settings.get("thinned") and "peaks" not in settings)
+        return "samples" if unseen else "steps"
+
     @cached_property
     def _scan(self) -> tuple[dict[str, np.ndarray], Peaks | None]:
         names = [*ENERGIES, *(["reaction"] if self.knows("reaction") else [])]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import InputError, counted, unknown
+from nexdyn.errors import InputError, counted, unknown, warn
 from nexdyn.model.element import Element
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
@@ -218,14 +218,21 @@ class Result:
         return self._of_wrench("transmitted", joint, on, at, frame)
 
     def peaks(self) -> PeakTable:
-        """Largest force [N] and moment [N m] of each joint's reaction, and when [s]: over the samples, or of a run with
-        `peaks=True` over all steps.
+        """Largest force [N] and moment [N m] of each joint's reaction, and when [s], over all steps. A run that leaves states out
+        (`output_every`, `output_times`) looks at them all with `peaks=True` alone; else the peaks are those of the samples, which a
+        NexDynWarning says, and `attrs["of"]`: "steps" or "samples".
 
         A Dataset over `joint` with `force`, `force_time`, `moment`, `moment_time` that prints as a table;
         ``peaks().sortby("force", ascending=False)`` begins with the largest.
         """
         from nexdyn.results.arrays import peaks
 
+        if self.observed.peaks_of == "samples":
+            r = self.recording
+            warn(
+                f"these are the peaks of {counted(len(r.t), 'recorded sample')} alone, of {counted(r.steps, 'step')}; "
+                "nx.simulate(…, peaks=True) looks at every step"
+            )
         return peaks(self.observed)
 
     # --- bodies -----------------------------------------------------------------------------------------------------

@@ -74,6 +74,7 @@ def summary(result: Result, peaks: int) -> dict[str, Any]:
         "energy_drift": None if working else energy_drift(observed),
         "not_conservative": working,
         "peak_reactions": _largest(observed, peaks),
+        "peaks_of": observed.peaks_of,
     }
     if rolling_joints(result.system) and observed.knows("reaction"):
         found["rolling_end"] = rolling_at_end(result)
@@ -116,7 +117,10 @@ def summary_text(found: dict[str, Any]) -> str:
     rows = found["peak_reactions"]
     if rows:
         columns = [[row[key] for row in rows] for key in ("force", "force_time", "moment", "moment_time")]
-        lines.append("  largest reactions")
+        of = " of the samples; those between were not looked at (peaks=True does)" * (
+            found.get("peaks_of") == "samples"
+        )
+        lines.append(f"  largest reactions{of}")
         lines += ["    " + line for line in peak_lines([row["joint"] for row in rows], columns)]
     return "\n".join(lines)
 

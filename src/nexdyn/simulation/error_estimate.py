@@ -19,6 +19,7 @@ from nexdyn.integrate.methods import ExplicitEuler, ImplicitEuler, Method, SemiI
 from nexdyn.results.error_estimate import ErrorEstimate
 from nexdyn.results.result import Result
 from nexdyn.results.samples import in_common
+from nexdyn.simulation.users import Afresh
 
 MOST_TIMES = 500
 """Times at which a motion of chosen steps is compared."""
@@ -31,8 +32,10 @@ def with_error_estimate(
     build: Callable[..., Any], system: Any, method: Method | None, run: dict[str, Any], options: dict[str, Any]
 ) -> Result:
     """The motion with its errors: `build(system, method, **options)` makes a simulation, `run` is for its `run`."""
+    functions = Afresh(system)
     first = build(system, method, **options)
     result: Result = first.run(**run)
+    functions.end()
     if result.status != "finished":
         return result
     finer, factor = finer_method(first.method)

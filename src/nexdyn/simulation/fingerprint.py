@@ -6,6 +6,10 @@ All that a result may depend on goes in: numbers to their last bit; of functions
 use, defaults, closures, attributes, and the functions and values of their module that they name; of objects their class and
 attributes. What is installed (the standard library, packages) counts by name and version. What cannot be distinguished from
 another of its kind raises `OpaqueError`: equality of two studies is then unknown.
+
+The same walk, over what functions hold (``held_by``), tells whether a function has changed what it holds: a counter in its closure,
+a list in a default, a global of its module. There each object is walked once, up to `MOST_HELD` of them, and what cannot be told
+apart counts by its type.
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ import os
 import sys
 import sysconfig
 import types
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any
 
@@ -30,13 +35,16 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression
+from nexdyn.model.functions import Function
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
 
 MOST_DEPTH = 200
+MOST_HELD, HELD_DEPTH = 20000, 60
+"""Objects that are walked of what functions hold, and how deep."""
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, np.ufunc)
-
-
+_OF_GLOBALS = ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME")
+"""What instructions that name globals are called."""
 _OF_CLASSES = frozenset(
     [
         "__module__",
@@ -75,11 +83,17 @@ def is_installed(module: str | None) -> bool:
     return _is_in_places(getattr(sys.modules.get(module), "__file__", None))
 
 
+@functools.cache
+def _places() -> frozenset[str]:
+    return frozenset(os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))
+
+
+@functools.lru_cache(4096)
 def _is_in_places(path: str | None) -> bool:
     """Whether a file is one of Python's or of a package."""
     if path is None:
         return False
-    places = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
+    places = _places()
     return any(os.path.realpath(path).startswith(place + os.sep) for place in places)
 
 
@@ -112,6 +126,17 @@ def _functions_of(value: Any) -> Any:
 
 def _version(module: str) -> str:
     return str(getattr(sys.modules.get(module.partition(".")[0]), "__version__", ""))
+
+
+def _attributes(x: Any) -> dict[str, Any]:
+    """The attributes of an object, those in slots too."""
+    state = dict(getattr(x, "__dict__", {}))
+    for cls in type(x).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(x, name) and name not in ("__dict__", "__weakref__"):
+                state[name] = getattr(x, name)
+    return state
 
 
 class _Teller:
@@ -237,17 +262,22 @@ class _Teller:
     def _globals_of(self, f: types.FunctionType) -> dict[str, Any]:
         """What a function, and those inside it, name of their module, and of modules of the user's that they reach from there or import."""
         names: set[str] = set()
+        used: set[str] = set()
         imports: set[str] = set()
         codes = [f.__code__]
         while codes:
             code = codes.pop()
             names.update(code.co_names)
-            imports.update(x.argval for x in dis.get_instructions(code) if x.opname == "IMPORT_NAME")
+            for x in dis.get_instructions(code):
+                if x.opname == "IMPORT_NAME":
+                    imports.add(x.argval)
+                elif x.opname in _OF_GLOBALS:
+                    used.add(x.argval)
             codes += [x for x in code.co_consts if isinstance(x, types.CodeType)]
         modules = {f"import {name}": _own_module(name) for name in sorted(imports)}
         cells = [_content(cell) for cell in f.__closure__ or ()]
         modules |= {f"cell {k}": x for k, x in enumerate(cells) if isinstance(x, types.ModuleType)}
-        found = {name: f.__globals__[name] for name in sorted(names) if name in f.__globals__}
+        found = {name: f.__globals__[name] for name in sorted(used) if name in f.__globals__}
         return {
             name: [x, self._named_of(x, names)] if isinstance(x, types.ModuleType) else x
             for name, x in (found | modules).items()
@@ -281,12 +311,7 @@ class _Teller:
             return self._of("module", x.__name__, _version(x.__name__))
         ours = type(x).__module__.partition(".")[0] == "nexdyn"
         if hasattr(x, "__dict__") or getattr(type(x), "__slots__", None):
-            state = dict(getattr(x, "__dict__", {}))
-            for cls in type(x).__mro__:
-                slots = cls.__dict__.get("__slots__", ())
-                for name in (slots,) if isinstance(slots, str) else slots:
-                    if hasattr(x, name) and name not in ("__dict__", "__weakref__"):
-                        state[name] = getattr(x, name)
+            state = _attributes(x)
             if ours:  # what is private there is made from what is not
                 state = {key: value for key, value in state.items() if not key.startswith("_")}
             reduced_by: Any = type(x).__reduce__
@@ -307,3 +332,130 @@ class _Teller:
 def _shown(x: Any) -> str:
     text = repr(x)
     return text if len(text) < 80 else f"{text[:77]}…"
+
+
+# --- what functions hold ----------------------------------------------------------------------------------------------
+
+
+def held_by(functions: Iterable[Any], tells: Callable[[Any], bool]) -> tuple[dict[str, str], list[Any]]:
+    """The fingerprint of each part of what functions hold, by what it is in words; and the objects among it that `tells` takes for such
+    that tell their own state, in the order of the walk, of which nothing else is looked at."""
+    walk = _HeldTeller(tells)
+    parts: dict[str, str] = {}
+    for f in functions:
+        for what, value in walk.parts(f):
+            parts[what] = parts.get(what, "") + walk.digest(value).hex()
+    return parts, walk.tellers
+
+
+_ATOMS = (type(None), bool, int, float, complex, str, bytes)
+_NO_STATE = ("threading", "_thread", "logging", "_io", "io")
+"""Modules of classes whose objects change without a meaning for the motion, or cannot be looked into."""
+
+
+class _HeldTeller(_Teller):
+    """The same of what functions hold, to be compared before and after a run in one process: it ends, whatever is reached."""
+
+    def __init__(self, tells: Callable[[Any], bool]) -> None:
+        super().__init__()
+        self._tells = tells
+        self.tellers: list[Any] = []
+        self._seen: dict[int, int] = {}
+
+    def digest(self, value: Any) -> bytes:
+        if type(value) in _ATOMS:
+            return self._told(value)
+        if id(value) in self._seen:
+            return b"seen %d" % self._seen[id(value)]
+        if len(self._seen) >= MOST_HELD or len(self._on_way) >= HELD_DEPTH:
+            return self._of("beyond", type(value).__qualname__)
+        self._seen[id(value)] = len(self._seen)
+        self._kept.append(value)
+        if self._tells(value):
+            self.tellers.append(value)
+            return self._of("tells", type(value).__qualname__)
+        self._on_way[id(value)] = len(self._on_way)
+        try:
+            return self._told(value)
+        except Exception:  # of an object of the user's that cannot be looked into
+            return self._of("opaque", type(value).__qualname__)
+        finally:
+            del self._on_way[id(value)]
+
+    def _told(self, x: Any) -> bytes:
+        if isinstance(x, types.GeneratorType):
+            frame = x.gi_frame
+            return self._of("generator", x.gi_code, None if frame is None else [frame.f_lasti, dict(frame.f_locals)])
+        module = type(x).__module__
+        ours = module.partition(".")[0] == "nexdyn" and not isinstance(x, Function)  # systems, trees and their scratch
+        if ours or module in _NO_STATE or hasattr(x, "py_func"):
+            return self._of("without state", type(x).__qualname__)
+        if module == "itertools":
+            with warnings.catch_warnings(action="ignore"):
+                return super()._told(x)
+        return super()._told(x)
+
+    def parts(self, f: Any) -> Iterator[tuple[str, Any]]:
+        """What a function holds, and in words where."""
+        if hasattr(f, "py_func"):  # compiled: what it names is frozen
+            return
+        if self._tells(f):
+            yield "it", f
+        elif isinstance(f, functools.partial):
+            yield from ((f"argument {k + 1} of its partial", x) for k, x in enumerate(f.args))
+            yield from ((f"argument {name!r} of its partial", x) for name, x in f.keywords.items())
+            yield from self.parts(f.func)
+        elif isinstance(f, types.MethodType):
+            yield from self._of_owner(f.__self__)
+            yield from self.parts(f.__func__)
+        elif isinstance(f, types.FunctionType):
+            self._seen.setdefault(id(f), len(self._seen))  # where it names itself
+            yield from self._of_plain(f)
+        elif isinstance(f, _BUILT_IN):
+            owner = getattr(f, "__self__", None)
+            if not isinstance(owner, types.ModuleType | type | None):
+                yield from self._of_owner(owner)
+        else:
+            yield from self._of_owner(f)
+
+    def _of_owner(self, owner: Any) -> Iterator[tuple[str, Any]]:
+        if isinstance(owner, types.ModuleType):
+            return
+        kind = owner if isinstance(owner, type) else type(owner)
+        if self._tells(owner):
+            yield "it", owner
+            return
+        if not _is_fixed(kind):
+            yield f"class {kind.__name__}", kind
+        if not isinstance(owner, type):
+            if state := _attributes(owner):
+                yield from ((f"attribute {name!r} of {kind.__name__}", x) for name, x in state.items())
+            else:
+                yield f"an object of {kind.__name__}", owner
+
+    def _of_plain(self, f: types.FunctionType) -> Iterator[tuple[str, Any]]:
+        installed = is_installed(f.__module__)
+        if installed and not f.__closure__:
+            return
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            yield f"variable {name!r}", _content(cell)
+        if installed:
+            return
+        names = f.__code__.co_varnames[: f.__code__.co_argcount]
+        defaults = f.__defaults__ or ()
+        for name, x in zip(names[len(names) - len(defaults) :], defaults, strict=True):
+            yield f"default of {name!r}", x
+        yield from ((f"default of {name!r}", x) for name, x in (f.__kwdefaults__ or {}).items())
+        yield from ((f"attribute {name!r}", x) for name, x in vars(f).items() if not name.startswith("_nexdyn"))
+        yield from ((f"global {name!r}", x) for name, x in self._globals_of(f).items() if not _is_fixed(x))
+
+
+def _is_fixed(x: Any) -> bool:
+    """Whether it is a module, a class or a function of Python or of a package, which hold nothing of the user's."""
+    if isinstance(x, list) and len(x) == 2 and isinstance(x[0], types.ModuleType):  # a module, and what is named of it
+        return not x[1]
+    if isinstance(x, types.FunctionType):
+        return is_installed(x.__module__) and not x.__closure__
+    if isinstance(x, type):
+        return x.__module__ == builtins.__name__ or is_installed(x.__module__)
+    return x is None or isinstance(x, types.ModuleType) or (isinstance(x, _BUILT_IN) and not hasattr(x, "py_func"))

@@ -140,8 +140,10 @@ class March(metaclass=CheckedContract):
     _inherited: dict[str, Any]
     """What events of runs before this one have changed."""
     _users: UserStates
-    _begun, _thinned = False, False
+    _begun = False
     """Whether it has run: then all that is recorded is kept."""
+    _thinned, _unseen = False, False
+    """Whether states were left out of the rows, and whether their peaks were, too."""
     _grid: tuple[Memory, dict[str, Any]] | None = None
     """Where constant steps go on, and the states of users' objects there, while the state is a shorter step aside of them."""
     _for_events = False
@@ -287,7 +289,7 @@ class March(metaclass=CheckedContract):
         """As the march in place of which this one has been made within a run, with the states of its forces."""
         self._steps, self._wall = old._steps, old._wall
         self._first, self._inherited, self._users, self.warnings = old._first, old._inherited, old._users, old.warnings
-        self._peaks = old._peaks
+        self._peaks, self._thinned, self._unseen = old._peaks, old._thinned, old._unseen
         self._fastest = old._fastest if old._keeper is None else old._keeper.speed
 
     # --- the user's face --------------------------------------------------------------------------------------------
@@ -325,6 +327,17 @@ class March(metaclass=CheckedContract):
         )
         self.warnings = [*(self.warnings or []), Notice("singular", "", t, "s", 0.0, text)]
         warn(text)
+
+    def _users_back(self, users: dict[str, Any]) -> None:
+        """The states of the user's functions as they were; a warning, once, of what they keep to themselves and steps taken again meet
+        changed."""
+        for whose, what in self._users.go_back(users).items():
+            text = (
+                f"{whose} keeps a state to itself ({', '.join(what)} changed), and steps are taken again, to where an event or a time "
+                f"asked for lies: it is called for them again. Give what changes save_state() and load_state(state)"
+            )
+            self.warnings = [*(self.warnings or []), Notice("state", whose, self.t, "s", 0.0, text)]
+            warn(text)
 
     # --- constraints ------------------------------------------------------------------------------------------------
 
@@ -422,7 +435,7 @@ class March(metaclass=CheckedContract):
         if self._grid is not None:
             memory, users = self._grid
             self.recall(memory)
-            self._users.load(users)
+            self._users_back(users)
 
     def _keep_at(self, t: float) -> None:
         """Keep the row of the present state, at exactly t."""
@@ -522,7 +535,7 @@ class March(metaclass=CheckedContract):
             return False
         (memory, users, first), steps, room = self._leg_start, self._steps, self.room(2)
         self.recall(memory)
-        self._users.load(users)
+        self._users_back(users)
         self._repeating = True
         try:
             if first < leg.done and self.leg(t0, dt, first, leg.done, 0, room).done < leg.done:
@@ -619,7 +632,7 @@ class March(metaclass=CheckedContract):
     def go_back(self, snapshot: Snapshot) -> None:
         """Back to it; what was measured of the machine's time stays."""
         self.recall(snapshot.memory)
-        self._users.load(snapshot.users)
+        self._users_back(snapshot.users)
         self._rows = list(snapshot.rows)
 
     def finish(
@@ -689,6 +702,8 @@ class March(metaclass=CheckedContract):
             recording.settings["events"] = [dict(one) for one in self.happened]
         if self._thinned:
             recording.settings["thinned"] = True
+        if self._unseen:
+            recording.settings["unseen"] = True
         if self._peaks is not None:
             recording.settings["peaks"] = self._peaks.told()
         if self.system is not self._first:

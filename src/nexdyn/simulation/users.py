@@ -1,34 +1,38 @@
-"""States that functions of the user's keep: controllers, forces, drivers, events that are objects with attributes of their own.
+"""States that functions of the user's keep: of controllers, forces, drivers, events.
 
-An object may have
+What tells its state, an object or a function, has
 
     save_state() → numbers, text, lists and mappings of them, as JSON has them
     load_state(state)                                            with what `save_state` gave
 
-which a run asks for at its end, goes back with where an event lies in between, and goes on with. Of other objects it is told whether
-their attributes have changed since the simulation was made.
+A run asks for it at its end, goes back with it where an event lies in between, and goes on with it. It is found where it is the function,
+owns the method that is, or is held by the function: in its closure, a `functools.partial`, a default, a global of its module. All else
+that a function holds is compared with what it was when the simulation was made; where it has changed, no other simulation goes on.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, warn
 from nexdyn.model.element import Element
 from nexdyn.model.functions import Function, UserFunction
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
+from nexdyn.simulation.fingerprint import held_by
 
 CHANGED = "changed"
-"""What is kept of an object that has changed and cannot tell its state."""
+"""What is kept of a function that holds something that has changed and does not tell its state."""
 
-
+ACTION = "(action)"
+"""How `whose` ends of what is never called again for a step that is."""
 PLAIN = frozenset({float, int, bool, str, type(None), np.ndarray})
 """Kinds of values that are no functions and hold none."""
 
@@ -61,69 +65,145 @@ def _functions(value: Any) -> Iterator[Any]:
         yield value
 
 
-def owner_of(function: Any) -> Any:
-    """The object whose attributes a function may change: itself, or the one that it is a method of; None where there is none."""
-    if hasattr(function, "py_func"):
-        return None  # compiled: what it names is frozen
-    owner = getattr(function, "__self__", None)
-    if owner is None and not hasattr(function, "__code__"):
-        owner = function
-    no_object = owner is None or isinstance(owner, type | ModuleType) or not hasattr(owner, "__dict__")
-    return None if no_object else owner
-
-
 class UserStates:
     """Those of one simulation."""
 
     def __init__(self, system: System) -> None:
-        self.owners = {whose: owner for whose, f in functions_of(system) if (owner := owner_of(f)) is not None}
-        self._began = {whose: _attributes(owner) for whose, owner in self.owners.items() if not _tells(owner)}
-        self._apart: set[str] = set()
-        """Those that runs before this one have changed."""
+        self._functions: dict[str, list[Any]] = {}
+        for whose, f in functions_of(system):
+            self._functions.setdefault(whose, []).append(f)
+        self._began: dict[str, dict[str, str]] = {}
+        """The fingerprints of what they hold and what does not tell its state, by whose and by part."""
+        self._telling: dict[str, list[Any]] = {}
+        for whose, functions in self._functions.items():
+            parts, tellers = held_by(functions, tells_state)
+            if parts:
+                self._began[whose] = parts
+            if tellers:
+                self._telling[whose] = tellers
+        self._apart: dict[str, list[str]] = {}
+        """What runs before this one have changed, by whose."""
+        self._taken_back, self._look_at = 0, 1
+
+    @property
+    def may_change(self) -> bool:
+        """Whether there is anything that a run may change."""
+        return bool(self._began)
 
     def told(self) -> dict[str, Any]:
-        """The states now of the objects that tell them, by whose they are."""
-        return {
-            whose: {"state": _plain(owner.save_state(), whose)} for whose, owner in self.owners.items() if _tells(owner)
-        }
+        """The states now of what tells them, by whose they are."""
+        return {whose: _states(tellers, whose) for whose, tellers in self._telling.items()}
 
     def saved(self) -> dict[str, Any]:
         """The same, and which of the others have changed."""
-        silent = {whose: _attributes(self.owners[whose]) for whose in self._began}
-        apart = [whose for whose, now in silent.items() if whose in self._apart or now != self._began[whose]]
-        return self.told() | {whose: {CHANGED: silent[whose]} for whose in apart}
+        found = self.told()
+        for whose, before in self._began.items():
+            now = self._parts(whose)
+            if what := sorted({*self._apart.get(whose, ()), *_changes(before, now)}):
+                found[whose] = found.get(whose, {}) | {CHANGED: _digest(now), "what": what}
+        return found
 
     def load(self, states: Mapping[str, Any]) -> None:
-        """Go on with them. InputError for an object that has a state, other than it has now, and cannot take it."""
+        """Go on with them. InputError for what has a state, other than it has now, and cannot take it."""
         for whose, kept in states.items():
-            owner = self.owners.get(whose)
-            if "state" in kept:
-                if owner is None or not _tells(owner):
+            if "state" in kept or "states" in kept:
+                tellers, given = self._telling.get(whose, []), kept.get("states", [kept.get("state")])
+                if len(tellers) != len(given):
                     raise InputError(
-                        f"the run to go on from had a state of {whose}, saved by its save_state(); here it has no load_state() to take it"
+                        f"the run to go on from had {_count(given)} of {whose}, saved by save_state(); here "
+                        f"{len(tellers) or 'no'} load_state() is there to take it"
                     )
-                owner.load_state(kept["state"])
-            elif self._began.get(whose) == kept[CHANGED]:
-                self._apart.add(whose)
-            else:
-                raise InputError(
-                    f"{whose} had a state of its own at the end of the run to go on from: attributes of "
-                    f"{type(owner).__name__ if owner is not None else 'an object'} had changed. Give it save_state() and load_state(state)"
-                )
+                for teller, state in zip(tellers, given, strict=True):
+                    teller.load_state(state)
+            if CHANGED in kept:
+                what = kept.get("what", [])
+                if whose not in self._began or _digest(self._parts(whose)) != kept[CHANGED]:
+                    raise InputError(
+                        f"{whose} had a state of its own at the end of the run to go on from: {', '.join(what) or 'attributes'} "
+                        f"had changed. Give what changes save_state() and load_state(state)"
+                    )
+                self._apart[whose] = list(what)
+
+    def go_back(self, states: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Go back with them to a state before. What has changed and cannot go back, by whose, once, where that is seen; it is looked for
+        now and then."""
+        self._taken_back += 1
+        found: dict[str, list[str]] = {}
+        if self._began and self._taken_back == self._look_at:
+            self._look_at *= 2
+            found = {whose: what for whose, what in self.changed().items() if not whose.endswith(ACTION)}
+            if found:
+                self._look_at = 0  # it is said once
+        self.load(states)
+        return found
+
+    def changed(self) -> dict[str, list[str]]:
+        """What has changed since the simulation was made and is not told, by whose."""
+        return {whose: what for whose, x in self._began.items() if (what := _changes(x, self._parts(whose)))}
+
+    def _parts(self, whose: str) -> dict[str, str]:
+        return held_by(self._functions[whose], tells_state)[0]
 
 
-def _tells(owner: Any) -> bool:
-    return callable(getattr(owner, "save_state", None)) and callable(getattr(owner, "load_state", None))
+class Afresh:
+    """Several runs of a system, or of it with other parameters, which share its functions: each begins with the states that these had."""
+
+    def __init__(self, system: System) -> None:
+        self.users = UserStates(system)
+        self.first = self.users.told()
+        self._said = False
+
+    def begin(self) -> None:
+        """Before a run: the states as they were."""
+        self.users.load(self.first)
+
+    def end(self) -> None:
+        """After one of several, or the last of them: as before, but that a warning, once, says what has changed and is not told: with it
+        the next run begins."""
+        self.begin()
+        found = self.users.changed()
+        if found and not self._said:
+            self._said = True
+            whose, what = next(iter(found.items()))
+            warn(
+                f"{whose} keeps a state to itself ({', '.join(what)} changed), with which the next of several runs begins. Give what "
+                f"changes save_state() and load_state(state)"
+            )
 
 
-def _attributes(owner: Any) -> str:
-    """The attributes of an object as a text that is the same where they are."""
-    from nexdyn.simulation.fingerprint import OpaqueError, fingerprint_of
-
+@contextmanager
+def left_as_they_were(system: System) -> Iterator[None]:
+    """One of several runs of a system: its functions have the states afterwards that they had before."""
+    afresh = Afresh(system)
     try:
-        return fingerprint_of(vars(owner))
-    except OpaqueError:
-        return repr(sorted(vars(owner).items(), key=lambda item: item[0]))
+        yield
+    finally:
+        afresh.end()
+
+
+def tells_state(x: Any) -> bool:
+    """Whether an object, or a function by attributes, tells its state and takes it."""
+    if isinstance(x, type | ModuleType):
+        return False
+    kind, own = type(x), getattr(x, "__dict__", None) or {}
+    return all(callable(getattr(kind, name, None) or own.get(name)) for name in ("save_state", "load_state"))
+
+
+def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [what for what in {**before, **now} if before.get(what) != now.get(what)]
+
+
+def _digest(parts: Mapping[str, str]) -> str:
+    return hashlib.sha256(repr(sorted(parts.items())).encode()).hexdigest()
+
+
+def _count(states: Sequence[Any]) -> str:
+    return "a state" if len(states) == 1 else f"{len(states)} states"
+
+
+def _states(tellers: Sequence[Any], whose: str) -> dict[str, Any]:
+    states = [_plain(teller.save_state(), whose) for teller in tellers]
+    return {"state": states[0]} if len(states) == 1 else {"states": states}
 
 
 def _plain(state: Any, whose: str) -> Any:

@@ -30,6 +30,7 @@ from nexdyn.front import simulate
 from nexdyn.integrate.methods import FixedStep, Method
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
+from nexdyn.simulation.users import left_as_they_were
 from nexdyn.studies.outputs import scalar, series, with_values
 
 Array = np.ndarray
@@ -200,7 +201,8 @@ class _Fit:
         given = self.given
         if not isinstance(given["method"], FixedStep | None) and "output_times" not in given:
             given = {**given, "output_times": self.data.t[self.data.t > 0.0]}
-        return simulate(system, float(self.data.t[-1]), **given)
+        with left_as_they_were(system):
+            return simulate(system, float(self.data.t[-1]), **given)
 
     def misfit(self, result: Result) -> dict[str, Array]:
         """Run less data of each quantity, unscaled; a run is read between its samples by a cubic spline."""

@@ -39,6 +39,7 @@ from nexdyn.results.result import Result
 from nexdyn.results.samples import alone, in_common, on_one_side_of_events
 from nexdyn.simulation.choice import default_method
 from nexdyn.simulation.events import has_events
+from nexdyn.simulation.users import left_as_they_were
 from nexdyn.studies.outputs import changes_of, scalar, series, with_values
 from nexdyn.studies.variation import Parameter, Tangents, VariationalEquation, starts
 from nexdyn.tree.described import described_coordinates
@@ -169,14 +170,14 @@ def sensitivity(
         raise InputError(f"parameters are {names}; each may be named once")
     sizes = {name: _size(system, name, scale) for name in names}
     given = {"method": method, **options}
-    result = simulate(system, t_end, q0=q0, v0=v0, **given)
+    result = _simulated(system, t_end, q0=q0, v0=v0, **given)
     labels = _freedoms(result, Tree(system)) if initial_state else []
 
     chosen = method_of(method) or default_method(system, options.get("loops"), options.get("dynamics", "aba"))
     given, again = at_the_times_of(result, chosen, given)
 
     def run(values: Mapping[str, float]) -> Result:
-        return simulate(with_values(system, values), t_end, q0=q0, v0=v0, **given)
+        return _simulated(with_values(system, values), t_end, q0=q0, v0=v0, **given)
 
     @functools.cache
     def nominal() -> Result:
@@ -341,6 +342,12 @@ def _freedoms(result: Result, tree: Tree) -> list[str]:
     return list(result.observed.labels.dims["freedom"])
 
 
+def _simulated(system: System, t_end: float, **given: Any) -> Result:
+    """A run whose functions have the states afterwards that they had before."""
+    with left_as_they_were(system):
+        return simulate(system, t_end, **given)
+
+
 def _of_state(
     system: System, t_end: float, labels: Sequence[str], result: Result, nominal: Result, given: Mapping[str, Any]
 ) -> list[Variation]:
@@ -351,11 +358,11 @@ def _of_state(
     for j, label in enumerate(labels):
         e = np.zeros(tree.nv)
         e[j] = STEP
-        runs = {k: simulate(system, t_end, q0=tree.integrate(q, k * e), v0=v, **given) for k in CENTRAL}
+        runs = {k: _simulated(system, t_end, q0=tree.integrate(q, k * e), v0=v, **given) for k in CENTRAL}
         found.append(Variation(f"q0.{label}", STEP, {0: nominal} | runs))
     for j, label in enumerate(labels):
         e = np.zeros(tree.nv)
         e[j] = STEP
-        runs = {k: simulate(system, t_end, q0=q, v0=v + k * e, **given) for k in CENTRAL}
+        runs = {k: _simulated(system, t_end, q0=q, v0=v + k * e, **given) for k in CENTRAL}
         found.append(Variation(f"v0.{label}", STEP, {0: nominal} | runs))
     return found

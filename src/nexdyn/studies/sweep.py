@@ -28,6 +28,7 @@ from nexdyn.model.system import System
 from nexdyn.results.atomic import written
 from nexdyn.results.file import nexdyn_version
 from nexdyn.simulation.fingerprint import OpaqueError, fingerprint_of
+from nexdyn.simulation.users import left_as_they_were
 from nexdyn.studies.outputs import check_figure, figure, with_values
 from nexdyn.studies.sweep_design import Design, make_design
 
@@ -139,7 +140,7 @@ def sweep(
 def run_member(study: Study, i: int, values: Mapping[str, Any]) -> Member:
     """Simulate member i and measure it. What goes wrong with it is its `cause`; an interrupt is raised."""
     try:
-        with warnings.catch_warnings():
+        with left_as_they_were(study.system), warnings.catch_warnings():
             warnings.simplefilter("ignore", NexDynWarning)
             result = simulate(with_values(study.system, values), study.t_end, **study.options)
         if result.status == "interrupted":
