@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
+os.environ["NEXDYN_QUIET"] = "1"  # code cells show answers, not that something was compiled
 
 project = "NexDyn"
 copyright = "NexDyn developers"
