@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import itertools
 import json
 import re
 import shlex
@@ -26,7 +28,7 @@ PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob
 
 LANGUAGES = {"python", "{code-cell}", "bash", "sh", "yaml", "json", "text"}
 """Of code blocks; each has a test. Other fences are directives of the documentation."""
-DIRECTIVES = {"{eval-rst}", "{include}", "{image}", "{toctree}", "{code-block}"}
+DIRECTIVES = {"{eval-rst}", "{include}", "{image}", "{toctree}", "{code-block}", "{gallery}"}
 WIDEST = 88
 """Columns of a block of code that a page shows without a bar to scroll."""
 SCROLLS = {"verification.md": "the table of `nexdyn verify`"}
@@ -91,7 +93,11 @@ def test_the_chinese_readme_says_as_much_as_the_english_one() -> None:
     for name in ("README.md", "README.zh.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
         prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-        links = sorted(link for link in re.findall(r"\]\(([^)]+)\)", prose) if not link.startswith("README"))
+        links = sorted(
+            link.replace(".zh.md", ".md")
+            for link in re.findall(r"\]\(([^)]+)\)", prose)
+            if not link.startswith("README")
+        )
         counts.append(
             (len(re.findall(r"^#", prose, re.MULTILINE)), len(re.findall(r"^- ", prose, re.MULTILINE)), links)
         )
@@ -308,3 +314,54 @@ def test_every_joint_force_coupling_and_driver_is_drawn() -> None:
     assert all((ROOT / "docs" / path).stat().st_size > 1000 for _, path in drawn)
     families = (*JOINTS.values(), *FORCES.values(), *COUPLINGS.values(), *DRIVERS.values())
     assert {cls.__name__ for cls in families} == {name for name, _ in drawn}
+
+
+# --- tutorials, gallery -----------------------------------------------------------------------------------------------
+
+
+def test_tutorials_follow_each_other() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = re.search(r":caption: Tutorials\n\n(.*?)\n```", index, re.DOTALL)
+    assert listed is not None
+    pages = listed[1].split("\n")
+    assert pages == ["getting_started", "assembly", "robot_arm", "contact_and_control", "calibration", "batches"]
+    for page, following in itertools.pairwise(pages):
+        last = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").rstrip().rpartition("\n\n")[2]
+        assert last.startswith(f"Next: {{doc}}`{following}`"), page
+
+
+def test_numbers_that_the_tutorial_of_the_arm_prints_are_those_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
+    page = ROOT / "docs" / "robot_arm.md"
+    program: dict[str, object] = {"__name__": page.stem}
+    for example in examples(page):
+        exec(compile(example, str(page), "exec"), program)
+    said = capsys.readouterr().out.split("\n")
+    shown = re.findall(r"^print\(.*\)  # (.* rad)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) == 3 and [line for line in said if line.endswith(" rad")] == shown
+
+
+def test_the_chinese_tutorial_is_the_twin_of_the_english_one() -> None:
+    english, chinese = ROOT / "docs" / "getting_started.md", ROOT / "docs" / "getting_started.zh.md"
+
+    def code(page: Path) -> list[list[str]]:
+        return [re.sub(r"#.*", "", block).split() for block in blocks(page, "python", "{code-cell}", "bash")]
+
+    def headings(page: Path) -> int:
+        return len(re.findall(r"^#+ ", re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S), re.M))
+
+    assert code(english) == code(chinese) and len(code(english)) > 5
+    assert headings(english) == headings(chinese)
+    assert re.findall(r"^\| `(\S+)`", english.read_text("utf-8"), re.M) == re.findall(
+        r"^\| `(\S+)`", chinese.read_text("utf-8"), re.M
+    )
+
+
+def test_every_picture_has_a_page_that_shows_it_and_a_script_that_draws_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_extensions"))
+    gallery = importlib.import_module("gallery")
+    pages, scripts = gallery.shown_on(), {name: gallery.script_of(name) for name in gallery.pictures()}
+    assert set(scripts) == set(pages) and len(scripts) > 60
+    for name, script in scripts.items():
+        assert script is not None, name
+        assert any(word in script.read_text(encoding="utf-8") for word in ("savefig", "save(", "plot(", "def ")), name
