@@ -6,16 +6,22 @@ after 30 s in place of 90. An editable installation has none: its sources change
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
+import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.specifiers import SpecifierSet  # hatchling needs it, too
 
 SECONDS = 90.0
+GENERATES = ("numpy", "llvmlite", "numba")
+"""What generates code, or what code is generated for: kernels serve under these versions alone (`nexdyn.kernel_folders.versions`)."""
 PLACE = "nexdyn/kernels"
 
 
@@ -25,8 +31,11 @@ class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """The build runs what it builds."""
-        return list(self.metadata.core.dependencies) if seconds() > 0.0 else []
+        """The build runs what it builds, with the versions of what generates code that are installed where the wheel goes.
+
+        `pip install .` builds in a folder of its own, with the Python of the environment that it installs into; kernels of other
+        versions would be of no use there. What is not installed there yet comes to both from the same index."""
+        return pinned(list(self.metadata.core.dependencies), installed()) if seconds() > 0.0 else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         limit = seconds()
@@ -51,6 +60,24 @@ class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if hasattr(self, "_folder"):
             self._folder.cleanup()
+
+
+def installed() -> dict[str, str]:
+    """Versions of what generates code in the environment of this Python, by name."""
+    paths = sysconfig.get_paths()
+    found = importlib.metadata.distributions(path=list({paths["purelib"], paths["platlib"]}))
+    versions = {distribution.metadata["Name"].lower(): distribution.version for distribution in found}
+    return {name: versions[name] for name in GENERATES if name in versions}
+
+
+def pinned(requirements: list[str], versions: dict[str, str]) -> list[str]:
+    """The requirements, those of what generates code at `versions` where these are allowed: elsewhere they are upgraded."""
+    found = list(requirements)
+    for name, version in versions.items():
+        ranges = [SpecifierSet(x[len(name) :]) for x in requirements if re.match(rf"{name}(?![\w.-])", x)]
+        if all(version in allowed for allowed in ranges):
+            found.append(f"{name}=={version}")
+    return found
 
 
 def seconds() -> float:

@@ -168,12 +168,14 @@ def comparison() -> dict[str, list[tuple[float, float, float]]]:
 
 
 def table_of(found: dict[str, list[tuple[float, float, float]]]) -> str:
-    """Lines for docs/implicit_euler.md."""
-    lines = ["| dt [ms] | " + " | ".join(found) + " |", "|---" * (1 + len(found)) + "|"]
+    """Lines for docs/implicit_euler.md, and those of times for docs/performance.md."""
+    head = ["| dt [ms] | " + " | ".join(found) + " |", "|---" * (1 + len(found)) + "|"]
+    accuracy, times = [*head], [*head]
     for k, dt in enumerate(HALVED):
-        cells = (f"{e:.1e} m, {lost:.1e} J, {ms:.2g} ms" for e, lost, ms in (rows[k] for rows in found.values()))
-        lines.append(f"| {1e3 * dt:g} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows = [rows[k] for rows in found.values()]
+        accuracy.append(f"| {1e3 * dt:g} | " + " | ".join(f"{e:.1e} m, {lost:.1e} J" for e, lost, _ in rows) + " |")
+        times.append(f"| {1e3 * dt:g} | " + " | ".join(f"{ms:.2g} ms" for *_, ms in rows) + " |")
+    return "\n".join([*accuracy, "", *times])
 
 
 def draw(found: dict[str, list[tuple[float, float, float]]]) -> None:

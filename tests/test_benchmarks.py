@@ -70,3 +70,40 @@ viewer.measure(Report("viewer", ""), 10, SMOKE)
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "other end was refused" in done.stderr
+
+
+def test_the_benchmark_of_the_start_has_every_target_and_measures_a_process(tmp_path: Path) -> None:
+    program = """
+import sys
+from pathlib import Path
+from benchmarks import start
+from benchmarks.measure import Report
+report, place = Report("start", ""), Path(sys.argv[1])
+start.FIRST = {"info hinge-chain": 18.0, "first.py": None}
+start.COLD = {"demos": (60.0, 20.0), "verify": (330.0, 150.0)}
+start.FLOOR = ("demos", 1.9, 1.0)
+for line in start.FIRST:
+    assert start._typed(line, place)[0] == sys.executable
+assert "nx.simulate" in (place / "first.py").read_text()
+start._without(report, place)
+for row in report.rows:
+    assert row.ours > 0.0 and row.peer and row.rival == "before" and row.target, row
+print(len(report.rows), *report.notes)
+found = start.process([sys.executable, "-c", "import sys; x = bytearray(10**8)"], place, place)
+assert 0.0 < found.processor and 0.0 < found.wall and 100.0 < found.memory < 1000.0 and not found.compiled
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "3 nexdyn verify cold is left out: NEXDYN_BENCH_VERIFY=1 runs it"
+
+
+def test_first_commands_of_the_benchmark_come_with_the_package() -> None:
+    program = """
+from benchmarks import start
+from nexdyn.cli import warm
+print(sorted(set(start.FIRST) - set(warm.COMMANDS)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['first.py']"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import itertools
 import json
 import re
 import shlex
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.cli import main
+from nexdyn.cli.terminal import wrapped
 from nexdyn.forces import FORCES
 from nexdyn.io.scene import dump_scene, read_scene_text
 from nexdyn.joints import JOINTS
@@ -24,7 +28,11 @@ PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob
 
 LANGUAGES = {"python", "{code-cell}", "bash", "sh", "yaml", "json", "text"}
 """Of code blocks; each has a test. Other fences are directives of the documentation."""
-DIRECTIVES = {"{eval-rst}", "{include}", "{image}", "{toctree}", "{code-block}"}
+DIRECTIVES = {"{eval-rst}", "{include}", "{image}", "{toctree}", "{code-block}", "{gallery}"}
+WIDEST = 88
+"""Columns of a block of code that a page shows without a bar to scroll."""
+SCROLLS = {"verification.md": "the table of `nexdyn verify`"}
+"""Pages with text blocks that are wider, and why."""
 
 SCENE = """
 gravity: [0, -9.81, 0]
@@ -85,7 +93,11 @@ def test_the_chinese_readme_says_as_much_as_the_english_one() -> None:
     for name in ("README.md", "README.zh.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
         prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-        links = sorted(link for link in re.findall(r"\]\(([^)]+)\)", prose) if not link.startswith("README"))
+        links = sorted(
+            link.replace(".zh.md", ".md")
+            for link in re.findall(r"\]\(([^)]+)\)", prose)
+            if not link.startswith("README")
+        )
         counts.append(
             (len(re.findall(r"^#", prose, re.MULTILINE)), len(re.findall(r"^- ", prose, re.MULTILINE)), links)
         )
@@ -127,7 +139,7 @@ def test_what_check_says_of_real_mistakes_is_what_the_page_shows(
     assert len(shown) == 3
     for text, model, code in zip(shown, ("door", "broken-four-bar", without_d(tmp_path)), (0, 3, 0), strict=True):
         assert main(["check", model]) == code
-        assert capsys.readouterr().out.startswith(text)
+        assert wrapped(capsys.readouterr().out, WIDEST).startswith(text)
 
 
 @pytest.mark.parametrize("peer", ["mujoco", "pydrake", "exudyn"])
@@ -162,6 +174,37 @@ def test_no_block_is_in_a_language_that_no_test_runs() -> None:
         opening = [fence.split(" ")[0] for fence in fences[::2]]
         assert set(opening) <= LANGUAGES | DIRECTIVES, page.name
         assert not any(fences[1::2]), page.name
+
+
+def width(line: str) -> int:
+    """Columns of a line; Chinese characters take two."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+def test_no_block_of_code_is_wider_than_the_page() -> None:
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
+        found = re.findall(r"^```([^\n]*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        for kind, text in found:
+            if kind.startswith(("{eval-rst}", "{image}", "{include}")) or (kind == "text" and page.name in SCROLLS):
+                continue
+            wide = [line for line in text.splitlines() if width(line) > WIDEST]
+            assert not wide, page.name
+
+
+SPEED = re.compile(
+    r"\d\s?(µs|ns)\b|\(\d[\d.]*×\)|[\d.]+ times as (long|fast as (?!the motion))"
+    r"|\d %? ?(faster|slower)|\b(takes?|took) [\d.]+ (s|ms|minutes)\b"
+)
+"""How much time something takes, or how many times as long as something else."""
+
+
+def test_figures_of_speed_stand_on_the_performance_page_alone() -> None:
+    assert SPEED.search("a step takes 2 ms") and SPEED.search("| 0.43 µs (8.6×) |")
+    assert SPEED.search((ROOT / "docs" / "performance.md").read_text(encoding="utf-8"))
+    for page in PAGES:
+        if page.name != "performance.md":
+            found = [m.group() for m in SPEED.finditer(page.read_text(encoding="utf-8"))]
+            assert not found, page.name
 
 
 # --- commands -------------------------------------------------------------------------------------------------------
@@ -241,7 +284,7 @@ def test_an_error_as_an_object_is_what_the_page_shows(
     assert main(["run", "hinge-chian", "--json"]) == 2
     expected, told = json.loads(shown), json.loads(capsys.readouterr().out)
     assert expected.keys() == told.keys() and expected["error"].keys() <= told["error"].keys()
-    message = expected["error"].pop("message").removesuffix(", …")
+    message = expected["error"].pop("message").removesuffix(" …")
     assert told["error"].pop("message").startswith(message)
     assert {name: told["error"][name] for name in expected["error"]} == expected["error"]
 
@@ -262,7 +305,7 @@ def test_errors_of_a_scene_are_what_the_page_shows() -> None:
 def test_the_motions_that_the_page_shows_are_those_of_its_mechanism() -> None:
     (shown,) = [text for text in blocks(ROOT / "docs" / "assembly.md", "text") if text.startswith("free:")]
     motion = nx.assemble(nx.load("four-bar")).redundancy.motions[0]
-    assert str(motion) in shown.strip() or shown.strip().endswith(str(motion))
+    assert str(motion) in " ".join(shown.split())
 
 
 def test_every_joint_force_coupling_and_driver_is_drawn() -> None:
@@ -271,3 +314,54 @@ def test_every_joint_force_coupling_and_driver_is_drawn() -> None:
     assert all((ROOT / "docs" / path).stat().st_size > 1000 for _, path in drawn)
     families = (*JOINTS.values(), *FORCES.values(), *COUPLINGS.values(), *DRIVERS.values())
     assert {cls.__name__ for cls in families} == {name for name, _ in drawn}
+
+
+# --- tutorials, gallery -----------------------------------------------------------------------------------------------
+
+
+def test_tutorials_follow_each_other() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = re.search(r":caption: Tutorials\n\n(.*?)\n```", index, re.DOTALL)
+    assert listed is not None
+    pages = listed[1].split("\n")
+    assert pages == ["getting_started", "assembly", "robot_arm", "contact_and_control", "calibration", "batches"]
+    for page, following in itertools.pairwise(pages):
+        last = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").rstrip().rpartition("\n\n")[2]
+        assert last.startswith(f"Next: {{doc}}`{following}`"), page
+
+
+def test_numbers_that_the_tutorial_of_the_arm_prints_are_those_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
+    page = ROOT / "docs" / "robot_arm.md"
+    program: dict[str, object] = {"__name__": page.stem}
+    for example in examples(page):
+        exec(compile(example, str(page), "exec"), program)
+    said = capsys.readouterr().out.split("\n")
+    shown = re.findall(r"^print\(.*\)  # (.* rad)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) == 3 and [line for line in said if line.endswith(" rad")] == shown
+
+
+def test_the_chinese_tutorial_is_the_twin_of_the_english_one() -> None:
+    english, chinese = ROOT / "docs" / "getting_started.md", ROOT / "docs" / "getting_started.zh.md"
+
+    def code(page: Path) -> list[list[str]]:
+        return [re.sub(r"#.*", "", block).split() for block in blocks(page, "python", "{code-cell}", "bash")]
+
+    def headings(page: Path) -> int:
+        return len(re.findall(r"^#+ ", re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S), re.M))
+
+    assert code(english) == code(chinese) and len(code(english)) > 5
+    assert headings(english) == headings(chinese)
+    assert re.findall(r"^\| `(\S+)`", english.read_text("utf-8"), re.M) == re.findall(
+        r"^\| `(\S+)`", chinese.read_text("utf-8"), re.M
+    )
+
+
+def test_every_picture_has_a_page_that_shows_it_and_a_script_that_draws_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_extensions"))
+    gallery = importlib.import_module("gallery")
+    pages, scripts = gallery.shown_on(), {name: gallery.script_of(name) for name in gallery.pictures()}
+    assert set(scripts) == set(pages) and len(scripts) > 60
+    for name, script in scripts.items():
+        assert script is not None, name
+        assert any(word in script.read_text(encoding="utf-8") for word in ("savefig", "save(", "plot(", "def ")), name

@@ -125,7 +125,7 @@ def test_a_missing_file_offers_the_nearest_beside_it(tmp_path: Path) -> None:
     (tmp_path / "robot.urdf").write_text(URDF)
     with pytest.raises(FileError, match=r"robt.urdf: no such file; did you mean '.*robot.urdf'\? demos: andrews"):
         load(tmp_path / "robt.urdf")
-    with pytest.raises(FileError, match="no such file; demos: andrews"):
+    with pytest.raises(FileError, match=r"no such file; there is no folder '.*nowhere'; demos: andrews"):
         load(tmp_path / "nowhere" / "robot.urdf")
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -79,6 +82,75 @@ def test_kernels_for_other_versions_are_told_by_what_differs(tmp_path: Path, mon
     kernel_folders.shipped_folder.cache_clear()
     assert kernel_folders.other_versions() == ""
     kernel_folders.shipped_folder.cache_clear()
+
+
+NEVER_READ = """
+import pickle
+from pathlib import Path
+
+class Trap:
+    def __reduce__(self):
+        return Path.write_text, (Path(MARK), "it was unpickled")
+
+for path in Path(FOLDER).rglob("*.nb?"):
+    path.write_bytes(pickle.dumps(Trap()))
+"""
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["its own folder", "a folder of other sources"])
+def test_what_was_made_for_other_sources_or_versions_is_never_unpickled(shipped: Place, shared: bool) -> None:
+    """A kernel file is a pickle, which may do anything as it is read."""
+    (folder,) = (path for path in (shipped.package / "kernels").iterdir() if path.is_dir() and any(path.rglob("*.nbc")))
+    mark = shipped.root / "mark"
+    trap = NEVER_READ.replace("MARK", repr(str(mark))).replace("FOLDER", repr(str(folder)))
+    exec(compile(trap, "trap", "exec"), {"__name__": "trap"})
+    assert list(folder.rglob("*.nbc"))
+    if not shared:
+        folder.rename(folder.with_name("0" * 24))
+    said = shipped.run()
+    assert (said["hits"], said["misses"], said["q"]) == (0, 1, [0.0, 0.0, 1.0, 0.0])
+    assert mark.exists() == shared, "the trap is one, and is read where the name of its folder says that it fits"
+
+
+NOBODY = 65534
+AS_ANOTHER_USER = """
+import os
+os.setgroups([])
+os.setgid(NOBODY)
+os.setuid(NOBODY)
+try:
+    open(os.path.join(os.path.dirname(nexdyn.__file__), "probe"), "w")
+    raise SystemExit("the folder can be written")
+except PermissionError:
+    pass
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may become another user")
+def test_another_user_without_a_home_runs_what_root_installed(shipped: Place) -> None:
+    """No HOME, no folder that can be written, and files that only root may write: nothing is compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "lib"
+        shutil.copytree(shipped.root / "lib", place)
+        os.chmod(folder, 0o755)
+        program = shipped.program.read_text()
+        at = "@kernel\n"
+        assert program.count(at) == 1
+        file = place / "nexdyn" / "program.py"  # the source decides about the kernel: it stays, and is run in parts
+        assert file.read_text() == program
+        runs = f"""
+import json, numpy, numba, nexdyn.kernel, nexdyn.spatial.algebra, nexdyn.spatial.table
+numba.njit(lambda x: x + 1.0)(1.0)
+{AS_ANOTHER_USER.replace("NOBODY", str(NOBODY))}
+exec(compile(open({str(file)!r}).read(), {str(file)!r}, "exec"), {{"__name__": "nexdyn.program"}})
+"""
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(place), "NEXDYN_QUIET": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", runs], env=environment, capture_output=True, text=True, cwd="/", check=False
+        )
+    assert done.returncode == 0, done.stderr[-2000:]
+    said = json.loads(done.stdout)
+    assert (said["hits"], said["misses"], said["q"]) == (1, 0, [0.0, 0.0, 1.0, 0.0])
 
 
 # --- nexdyn warm ------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 """The pictures of the modelling guide, drawn by NexDyn itself: `python docs/figures/draw.py [NAME …]` writes them beside this file
-(all, or those named: revolute, rod, point_spring, functions).
+(all, or those named: revolute, rod, point_spring, functions, plotting).
 
 Demos for the first page (landing). Every joint, force, coupling and driver at three moments of a motion that it allows or makes; every
 function of time over time.
@@ -62,6 +62,12 @@ def drivers(path: Path) -> None:
         save(draw(shown, "functions of time"), path)
 
 
+def plotted(path: Path) -> None:
+    """The plot of the guide to plotting: energy and joint coordinates of the demo that `nexdyn run hinge-chain` runs."""
+    result = nx.simulate(nx.load("hinge-chain"), t_end=3.0, method=nx.RungeKutta4(dt=1e-3), output_every=10)
+    result.plot(path=path)
+
+
 def comparison(path: Path) -> None:
     """What `nexdyn compare double-pendulum --plot` draws."""
     from nexdyn.cli.compare import suitable
@@ -120,7 +126,7 @@ def main() -> None:
     for kind, (sort, make) in DRIVEN.items():
         if not named or kind in named:
             strip(nx.simulate(make(), 1.0, nx.RungeKutta4(1e-2)), HERE / f"{sort}-{kind}.png")
-    for name, draw in (("functions", drivers), ("compare", comparison)):
+    for name, draw in (("functions", drivers), ("compare", comparison), ("plotting", plotted)):
         if not named or name in named:
             draw(HERE / f"{name}.svg")
     if not named or "landing" in named:

@@ -13,6 +13,7 @@ Every name below is imported when it is first used, so that `import nexdyn` is c
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,8 @@ def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         value = getattr(importlib.import_module(_HOME_OF[name]), name)
         globals()[name] = value
+        if "numba" in sys.modules:  # and kernels may be compiled from now on
+            importlib.import_module("nexdyn.assembly.compile_notice").announce_compiling()
         return value
     near = [] if name.startswith("_") else _nearest(name)
     raise AttributeError(

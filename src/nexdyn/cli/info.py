@@ -27,6 +27,8 @@ Examples:
   nexdyn info scene.yaml --set L=0.3          with another parameter
   nexdyn info run.nc                          the system that a result holds
   nexdyn info robot.urdf --json | jq .mass    for a program"""
+GAP = 2
+"""Spaces between two columns."""
 
 
 def command(
@@ -119,10 +121,10 @@ def _print(data: dict[str, Any]) -> None:
     if "cut" in data:
         cut = f"joints cut open: {', '.join(data['cut'])}; " if data["cut"] else ""
         terminal.say(f"nq and nv are of a spanning tree; {cut}{data['constraint_equations']} constraint equations")
-    for table in (_bodies_table(data["bodies"]), _joints_table(data["joints"])):
-        if table.row_count:
+    for heads, rows in (_bodies_table(data["bodies"]), _joints_table(data["joints"])):
+        if rows:
             terminal.say()
-            terminal.say(table)
+            terminal.say(table(heads, rows, terminal.columns() or terminal.WIDE))
     terminal.say()
     for what in ("couplings", "forces", "measures"):
         if data[what]:
@@ -211,33 +213,50 @@ def _extremes(numbers: list[float]) -> list[float]:
     return sorted({min(numbers), max(numbers)})
 
 
-def _bodies_table(bodies: list[dict[str, Any]]) -> Table:
+def _bodies_table(bodies: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     import numpy as np
 
-    table = _table("body", "mass [kg]>", "centre of mass [m]", "principal inertia [kg m²]", "shapes>")
+    rows = []
     for body in bodies:
         principal = _numbers(np.linalg.eigvalsh(body["inertia"]))
-        table.add_row(body["name"], f"{body['mass']:.6g}", _numbers(body["com"]), principal, str(body["shapes"]))
-    return table
+        rows.append([body["name"], f"{body['mass']:.6g}", _numbers(body["com"]), principal, str(body["shapes"])])
+    return ["body", "mass [kg]>", "centre of mass [m]", "principal inertia [kg m²]", "shapes>"], rows
 
 
-def _joints_table(joints: list[dict[str, Any]]) -> Table:
-    table = _table("joint", "kind", "parent → child", "q", "limits")
+def _joints_table(joints: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    rows = []
     for joint in joints:
         limits = " ".join(_numbers(pair) for pair in joint["limits"] if any(abs(x) < float("inf") for x in pair))
         q = _range(joint["q"]) if joint["q"] else f"as {joint['mimics']}" if joint["mimics"] else ""
-        table.add_row(joint["name"], joint["kind"], f"{joint['parent']} → {joint['child']}", q, limits)
-    return table
+        rows.append([joint["name"], joint["kind"], f"{joint['parent']} → {joint['child']}", q, limits])
+    return ["joint", "kind", "parent → child", "q", "limits"], rows
 
 
-def _table(*heads: str) -> Table:
-    """An empty table; heads that end in ">" are those of numbers."""
+def table(heads: list[str], rows: list[list[str]], width: int) -> Table | str:
+    """A table at most `width` wide whose words stay whole; where they do not fit side by side, a block of lines for each row.
+
+    Heads that end in ">" are those of numbers."""
     from rich.table import Table
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for head in heads:
-        table.add_column(head.removesuffix(">"), justify="right" if head.endswith(">") else "left")
-    return table
+    titles = [head.removesuffix(">") for head in heads]
+    columns = list(zip(titles, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    longest = [max(len(word) for cell in column for word in cell.split(" ")) for column in columns]
+    room = width - GAP * (len(heads) - 1)
+    if sum(longest) > room:
+        lines = []
+        for row in rows:
+            lines += [row[0], *(f"  {title}  {cell}" for title, cell in zip(titles[1:], row[1:], strict=True) if cell)]
+        return "\n".join(lines)
+    while sum(widths) > room:  # the widest of those that can still give
+        widest = max((k for k, w in enumerate(widths) if w > longest[k]), key=widths.__getitem__)
+        widths[widest] -= 1
+    drawn = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
+    for head, title, w in zip(heads, titles, widths, strict=True):
+        drawn.add_column(title, justify="right" if head.endswith(">") else "left", width=w)
+    for row in rows:
+        drawn.add_row(*row)
+    return drawn
 
 
 def _numbers(x: Any) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nexdyn.cli.assignments import changes
 from nexdyn.cli.options import Reading
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -47,10 +47,17 @@ def _scene_or_robot(given: str, reading: Reading) -> Model:
     from nexdyn.io.loader import load_scene_or_robot
 
     contacts = _contacts(reading.contacts) if reading.contacts else None
-    scene = load_scene_or_robot(
-        given, base=reading.base, mimic=not reading.no_mimic, strict=reading.strict, contacts=contacts,
-        srdf=reading.srdf or None,
-    )  # fmt: skip
+    try:
+        scene = load_scene_or_robot(
+            given, base=reading.base, mimic=not reading.no_mimic, strict=reading.strict, contacts=contacts,
+            srdf=reading.srdf or None,
+        )  # fmt: skip
+    except UnknownNameError as error:
+        from nexdyn.results.near_files import files_near
+
+        if Path(given).suffix or Path(given).exists() or not (results := files_near(Path(given), (".nc",))):
+            raise
+        raise UnknownNameError(f"{error}; results here: {', '.join(map(repr, results))}") from None
     if reading.set:
         scene = scene.with_parameters(changes(reading.set, scene.system))
     return Model(Path(given).stem, scene.system, scene.simulation, scene.description, view=scene.view)

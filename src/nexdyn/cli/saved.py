@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def saved_result(given: str, command: str) -> Result:
     """The result in the file `given`; an error says how to make one from a model, or names the file that was meant."""
     from nexdyn.io.loader import SUFFIXES, demos
+    from nexdyn.results.near_files import meant
     from nexdyn.results.result import open_result
 
     path = Path(given)
@@ -24,19 +25,7 @@ def saved_result(given: str, command: str) -> Result:
             f"nexdyn run {given} && nexdyn {command} {result}"
         )
     if not path.exists():
-        raise FileError(f"no such file{_nearest(path)}", file=given)
+        near = meant(path, (".nc", ".nc4"))
+        how = "" if near.endswith("?") else "; nexdyn run MODEL writes a result"
+        raise FileError(f"no such file{near}{how}", file=given)
     return open_result(path)
-
-
-def _nearest(path: Path) -> str:
-    """The result beside `path` whose name is most like it, as a question."""
-    import difflib
-
-    try:
-        beside = [entry.name for entry in path.parent.iterdir() if entry.suffix in (".nc", ".nc4")][:1000]
-    except OSError:
-        return ""
-    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.5)
-    if near:
-        return f"; did you mean {str(path.with_name(near[0]))!r}?"
-    return "; nexdyn run MODEL writes a result"

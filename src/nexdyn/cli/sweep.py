@@ -135,10 +135,14 @@ def command(
 def read_study(path: Path) -> dict[str, Any]:
     """The study in a file. FileError where it is none."""
     from nexdyn.integrate.methods import METHODS
+    from nexdyn.io.loader import SCENE_SUFFIXES
     from nexdyn.io.yaml_positions import read_yaml
+    from nexdyn.results.near_files import meant
 
     try:
         text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FileError(f"no such file{meant(path, SCENE_SUFFIXES)}", file=str(path)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=str(path)) from error
     data, problems, _ = read_yaml(text, str(path))

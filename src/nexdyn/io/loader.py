@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Mapping
@@ -10,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import FileError, InputError, unknown
+from nexdyn.errors import FileError, InputError, UnknownNameError, unknown
 from nexdyn.model.system import System
+from nexdyn.results.near_files import files_near, meant
 
 if TYPE_CHECKING:
     from nexdyn.io.scene import Scene
@@ -114,20 +114,11 @@ def _found(path: PathLike) -> Path:
             raise
         raise FileError(f"cannot be read: {error}", file=given) from None
     if not file.suffix and file.name == given:
-        raise unknown("demo or file", given, names, plural="demos")
-    near = _nearest(file)
-    hint = f"; did you mean {near!r}?" if near else ";"
-    raise FileError(f"no such file{hint} demos: {', '.join(names)}", file=given)
-
-
-def _nearest(file: Path) -> str | None:
-    """The model file beside `file` whose name is most like it."""
-    try:
-        beside = [entry.name for entry in file.parent.iterdir() if entry.suffix.lower() in SUFFIXES][:1000]
-    except (OSError, ValueError):
-        return None
-    near = difflib.get_close_matches(file.name, beside, n=1, cutoff=0.5)
-    return str(file.with_name(near[0])) if near else None
+        beside = ", ".join(map(repr, files_near(file, SUFFIXES)))
+        nothing = unknown("demo or file", given, names, plural="demos")
+        raise UnknownNameError(f"{nothing}; files here: {beside}") if beside else nothing
+    near = meant(file, SUFFIXES)
+    raise FileError(f"no such file{near}{'' if near.endswith('?') else ';'} demos: {', '.join(names)}", file=given)
 
 
 def _kind(file: Path) -> str:

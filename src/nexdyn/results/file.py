@@ -28,6 +28,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
 from nexdyn.results.bodies import BodyRecording, body_motion
 from nexdyn.results.loops import LoopRecording
+from nexdyn.results.near_files import meant
 from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, RECORDED, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.restart import Restart, unpacked
@@ -199,7 +200,10 @@ def _readable(path: PathLike) -> str:
     name = checked_path(path)
     try:
         if not Path(name).is_file():
-            raise FileError("is a folder or a device" if Path(name).exists() else "no such file", file=name)
+            there = Path(name).exists()
+            raise FileError(
+                "is a folder or a device" if there else f"no such file{meant(Path(name), SUFFIXES)}", file=name
+            )
         with open(name, "rb") as stream:
             start = stream.read(len(HDF5))
     except OSError as error:
