@@ -19,6 +19,7 @@ from nexdyn.view.section import section_of
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
+    from nexdyn.model.system import System
     from nexdyn.view.viewer import Viewer
 
 
@@ -85,15 +86,20 @@ class Inquiry:
         """What stands beside the mouse."""
         if body == "ground":
             return self.words("ground")
-        system = self.viewer.system
+        system = self._system
         return f"{body}  {number(system.bodies[body].resolved(system.values).mass)} kg"
+
+    @property
+    def _system(self) -> System:
+        """The system as it is at the shown moment."""
+        return self.viewer._stage.motion.system
 
     def select(self, key: str) -> None:
         """Select "body:NAME", "joint:NAME", or a name of either; "" selects nothing."""
         viewer = self.viewer
         found = _key(viewer, key)
         kind, _, name = found.partition(":")
-        card = Card(viewer._motion, kind, name, self.words) if found else None
+        card = Card(viewer._stage.motion, kind, name, self.words) if found else None
         with viewer._lock:
             self.key, self._card = ("", None) if card is None else (found, card)
             viewer._stage.carry("selected", self._highlight if card else None)
@@ -101,7 +107,7 @@ class Inquiry:
 
     def _highlight(self, scene: Any, f: Frame) -> Highlight:
         stage = self.viewer._stage
-        return Highlight(scene, self.viewer.system, stage.drawn, stage.row, self.key, f, stage.size)
+        return Highlight(scene, stage.system, stage.drawn, stage.row, self.key, f, stage.size)
 
     def measure(self, body: str, p_B: np.ndarray) -> None:
         """Add a point, fixed to a body, to those between which distances are told; a fourth begins anew."""
@@ -117,7 +123,7 @@ class Inquiry:
 
     def point_of_selected(self) -> tuple[str, np.ndarray] | None:
         """A body and a point (3,) [m] in it: the selected body's centre of mass, or the selected joint's point on its child."""
-        system, (kind, _, name) = self.viewer.system, self.key.partition(":")
+        system, (kind, _, name) = self._system, self.key.partition(":")
         if kind == "body":
             return name, system.bodies[name].resolved(system.values).com
         if kind == "joint":
@@ -169,8 +175,13 @@ class Inquiry:
         """Tell of the moment that a running system has come to."""
         viewer, (kind, _, name) = self.viewer, self.key.partition(":")
         if name:
-            self._card = Card(viewer._motion, kind, name, self.words)
+            self._card = Card(viewer._stage.motion, kind, name, self.words)
         self.tell()
+
+    def new_sizes(self) -> None:
+        """The bodies are drawn anew."""
+        self._picker = None
+        self.new_moment()
 
     def new_system(self) -> None:
         """Let the tree be that of another system; `new_motion` follows."""

@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from nexdyn.view.hand import HandMark
 from nexdyn.view.motion import Motion
 from nexdyn.view.picking import Hit
 from nexdyn.view.server import together
+from nexdyn.view.sizes import look_of
 from nexdyn.view.touch_controls import TouchControls
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ PLOTTED = 600
 PLOT = 0.5
 """Seconds between two drawings of the plots, and PLOT_SHARE of the time at most for them."""
 PLOT_SHARE = 0.1
+SIZE_SHARE = 0.25
+"""Of the time what drawing in other sizes takes at most."""
 FARTHEST = 100.0
 """How far the hand goes, in sizes of the scene: where one looks along the plane of a drag, it would go to infinity."""
 LOST = 2.0
@@ -90,6 +94,8 @@ class Touch:
         self.recent: Result | None = None
         """The last states, which the plots show."""
         self._plotted, self._plot_apart = -np.inf, PLOT
+        self._of, self._changed, self._sized, self._size_apart = session.system, False, -np.inf, 0.0
+        """Of which system what is drawn was last compared; whether anything was changed since the start; when, and when again."""
         self._debt, self._pace = 0.0, 1.0
         """Seconds of the system still to go; seconds of it that the machine computes in one of its own."""
         self._over = threading.Event()
@@ -308,11 +314,29 @@ class Touch:
             viewer._frame = None
             viewer._time.playing, viewer._time.t = False, latest.start
             with together(viewer.server):
+                self._fit_sizes(latest)
                 viewer._stage.grow(latest.start, latest.at(latest.start))
                 viewer._stage.show(latest.start)
                 if now - self._told > TELL:
                     self._told = now
                     self._tell(latest)
+
+    def _fit_sizes(self, latest: Motion) -> None:
+        """Draw the bodies in other sizes where a change of parameters has given them others, as often as that takes little of the time."""
+        if latest.system is self._of:
+            return
+        changed, began = bool(self.session.changed), time.monotonic()
+        if (changed or self._changed) and began - self._sized < self._size_apart:
+            self._news = True  # later
+            return
+        if changed or self._changed:  # else it is the force of the hand
+            viewer = self._viewer
+            if look_of(latest.system, viewer._stage.up) != viewer._stage.drawn_like:
+                viewer.draw_anew(replace(latest, goes_on=True))
+                viewer._stage.motion = latest
+            self._sized = time.monotonic()
+            self._size_apart = (self._sized - began) / SIZE_SHARE
+        self._of, self._changed = latest.system, changed
 
     def _plot(self, began: float) -> None:
         """Draw the chosen plots of the last states, as often as that takes little of the time."""

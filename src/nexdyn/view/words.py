@@ -85,6 +85,8 @@ _CHINESE = {
     # what can be taken back
     "grab": "抓取", "change": "修改", "switch": "开关", "put": "放置", "restart": "重新开始",
     # recordings
+    "parameters change sizes at t = {} s; a recording draws the sizes of the start throughout":
+        "参数在 t = {} s 处改变尺寸；录制始终按起始尺寸绘制",
     "shown in real time": "实时速度播放", "shown at {} × real time": "以 {} 倍实时速度播放",
     # joints
     "knife_edge": "刀刃", "perpendicular": "垂直", "point_on_curve": "点在曲线上", "point_on_line": "点在直线上",
