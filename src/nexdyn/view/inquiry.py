@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,8 @@ class Inquiry:
         self._picker: Picker | None = None
         self._points: list[Point] = []
         self._ruler: Ruler | None = None
+        self._led, self._before = "", ""
+        """The body that is followed because it was selected, and what was followed before."""
 
     # --- the parts of the page ------------------------------------------------------------------------------------
 
@@ -41,6 +44,9 @@ class Inquiry:
         w = self.words
         with gui.add_folder(w("Selected")):
             self._text = gui.add_html("")
+            self._along = gui.add_checkbox(
+                w("follow what is selected"), True, hint=w("a click on a body lets the camera go along with it")
+            )
             self._follow = gui.add_button(
                 w("Follow"), hint=w("the camera goes along with the selected body (F)"), visible=False
             )
@@ -55,7 +61,7 @@ class Inquiry:
             self._measured = gui.add_html("", visible=False)
             self._clear = gui.add_button(w("Clear points"), color="gray", visible=False)
         self._follow.on_click(lambda _: self.follow())
-        self._none.on_click(lambda _: self.select(""))
+        self._none.on_click(lambda _: self.choose(""))
         self._plot.on_click(lambda _: self.plot())
         self._measure.on_click(lambda _: self.measure_selected())
         self._clear.on_click(lambda _: self.clear())
@@ -105,6 +111,37 @@ class Inquiry:
             viewer._stage.carry("selected", self._highlight if card else None)
             self.tell()
 
+    def choose(self, key: str) -> None:
+        """Select by hand: the camera goes along with it too, a joint's child, where the box says so; it stays where it is seen."""
+        self.select(key)
+        viewer = self.viewer
+        with viewer._lock:
+            if not self._along.value:
+                return
+            body, now = self._body(), viewer._look.follow
+            if body:
+                self._before = self._before if now == self._led else now
+                self._led = body
+            elif now and now == self._led:
+                body = self._before if self._before in viewer._motion.bodies else ""
+                self._led = ""
+            else:
+                return
+            if body != now:
+                viewer.look(replace(viewer._look, follow=body), steady=True)
+
+    def _body(self) -> str:
+        """The selected body, or the selected joint's child; "" for none."""
+        kind, _, name = self.key.partition(":")
+        if kind == "joint":
+            name = self.viewer.system.joints[name].child.name
+        return name if name in self.viewer._motion.bodies else ""
+
+    def plotted(self) -> str:
+        """The title of the first plot of what is selected; "" where none is drawn."""
+        kind, _, name = self.key.partition(":")
+        return self.viewer._controls.plots.title_of([(what, name) for what in OF_SELECTED.get(kind, ())])
+
     def _highlight(self, scene: Any, f: Frame) -> Highlight:
         stage = self.viewer._stage
         return Highlight(scene, stage.system, stage.drawn, stage.row, self.key, f, stage.size)
@@ -145,12 +182,8 @@ class Inquiry:
 
     def follow(self) -> None:
         """The camera goes along with the selected body, or no longer."""
-        from dataclasses import replace
-
-        viewer, (kind, _, name) = self.viewer, self.key.partition(":")
-        if kind == "joint":
-            name = viewer.system.joints[name].child.name
-        if name in viewer._motion.bodies:
+        viewer, name = self.viewer, self._body()
+        if name:
             viewer.look(replace(viewer._look, follow="" if viewer._look.follow == name else name))
 
     def plot(self) -> None:

@@ -69,8 +69,12 @@ TRAVEL = 3.0
 """The heaviest body of what travels so many times its own size is followed at first."""
 ROOM = 0.75
 """Part of the reach about where a running system hangs that its picture has room for: a box, whose corners lie farther out."""
-BEHIND = {"grey": 101, "dark": 58, "night": 16, "dusk": 150}
-"""Backgrounds that are not white, of 255."""
+SKIES = {
+    "light": ((220, 232, 247), (255, 255, 255)), "grey": ((88, 99, 114), (112, 106, 100)), "dark": ((46, 57, 72), (70, 63, 58)),
+    "night": ((9, 14, 25), (23, 20, 19)), "dusk": ((136, 148, 164), (162, 154, 146)),
+}  # fmt: skip
+"""Red, green and blue of each background above and below, of 255. In the middle they are as light as white and as the greys 101, 58, 16
+and 150."""
 AMBIENT = {False: 0.8, True: 2.0}
 """Light from everywhere, of a page that is dark or not: before a dark background sides in the shade are to be seen."""
 LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95), "night": (42, 64), "dusk": (128, 112)}
@@ -120,7 +124,8 @@ class Stage:
         self._placing = Placing.of(self.joining, self.row)
         self.drawn = [piece for piece in pieces(self.system) if piece.body in self.row]
         self.look = look or Look()
-        self.look = replace(self.look, follow=self.look.follow or self._traveller())
+        if like is None:
+            self.look = replace(self.look, follow=self.look.follow or self._traveller())
         low, high = self._bounds(self.look.follow)
         if motion.goes_on:
             low, high = self._room(low, high)
@@ -130,6 +135,8 @@ class Stage:
         self.up: np.ndarray = up_of(self.system) if like is None else like.up
         self._frame = self._first = motion.at(motion.start)
         self.shift, self._kept_at = np.zeros(3, dtype=np.float32), np.zeros(3, dtype=np.float32)
+        self.still = False
+        """Whether the scene stays where it is although a body is followed: a hand moves it."""
         self._past: deque[tuple[float, np.ndarray]] = deque(maxlen=MOST_PAST)
         self._carried: dict[str, Carried] = {}
         self.makers: dict[str, Callable[[Any, Frame], Carried]] = {}
@@ -231,11 +238,9 @@ class Stage:
                 self._carried[name] = make(self.server.scene, self._frame)
 
     def darken(self, dark: bool) -> None:
-        """Put a dark background behind the scene, or the one with the most contrast; what is dark stands out from grey."""
+        """Put a dark sky behind the scene, or the one with the most contrast; what is dark stands out from grey."""
         self.behind = self.backdrops[dark]
-        image = None if self.behind == "light" else np.full((1, 1, 3), BEHIND[self.behind], dtype=np.uint8)
-        if image is not None or self._floor is not None:  # at first there is none
-            self.server.scene.set_background_image(image)
+        self.server.scene.set_background_image(sky(self.behind), format="png")
         self._ambient.intensity = AMBIENT[dark]
         if self._floor is not None:
             self._floor.cell_color, self._floor.section_color = ((grey,) * 3 for grey in LINES[self.behind])
@@ -264,7 +269,11 @@ class Stage:
 
     def _follow(self, f: Frame) -> None:
         if self.look.follow in self.row:
-            self.shift = self._kept_at - f.position[self.row[self.look.follow]]
+            at = f.position[self.row[self.look.follow]]
+            if self.still:
+                self._kept_at = at + self.shift
+            else:
+                self.shift = self._kept_at - at
         put(self._root, self.shift)
 
     def _place_bodies(self, f: Frame) -> None:
@@ -522,6 +531,13 @@ class Stage:
         camera.near, camera.far = 1e-3 * self.size, 200.0 * self.size
         camera.fov = FIELD
         camera.position, camera.look_at = tuple(first.eye.tolist()), tuple(first.target.tolist())
+
+
+def sky(kind: str) -> np.ndarray:
+    """A background as bytes of sRGB (256, 1, 3), from above to below."""
+    above, below = (np.array(color, dtype=float) for color in SKIES[kind])
+    down = np.linspace(0.0, 1.0, 256)[:, None, None]
+    return np.asarray((above + down * (below - above)).round().astype(np.uint8))
 
 
 def put(handle: Any, position: np.ndarray, quaternion: np.ndarray | None = None) -> None:

@@ -36,16 +36,14 @@ if TYPE_CHECKING:
     from nexdyn.results.result import Result
     from nexdyn.view.viewer import Viewer
 
-RATE = 30.0
-"""Moments a second, at most."""
 TELL = 0.25
 """Seconds between two looks at numbers: time, factor, coordinates, energies."""
 MOST_WORK = 0.05
 """Seconds that the machine computes between two moments, at most."""
 BEHIND = 0.1
 """Seconds of real time that are made up for; what is later is left out."""
-PLOTTED = 600
-"""States that the plots show, the last ones: 20 s at full rate."""
+PLOTTED = 1200
+"""States that the plots show, the last ones: 20 s at the highest rate of moments (pace.py)."""
 PLOT = 0.5
 """Seconds between two drawings of the plots, and PLOT_SHARE of the time at most for them."""
 PLOT_SHARE = 0.1
@@ -241,7 +239,7 @@ class Touch:
         before = due = time.perf_counter()
         while not self._over.wait(max(0.0, due - time.perf_counter())) and not self._viewer.ended:
             now = time.perf_counter()
-            passed, before, due = now - before, now, max(due + 1.0 / RATE, now)
+            passed, before, due = now - before, now, max(due + 1.0 / self._viewer._pace.rate, now)
             try:
                 self._moment(passed)
             except Exception as error:  # the page goes on: it can restart, or show what was done
@@ -310,16 +308,19 @@ class Touch:
         with viewer._lock:
             if viewer.ended or self._over.is_set():
                 return
+            began = time.perf_counter()
             viewer._motion = viewer._stage.motion = latest
             viewer._frame = None
             viewer._time.playing, viewer._time.t = False, latest.start
             with together(viewer.server):
                 self._fit_sizes(latest)
+                viewer._stage.still = self._now is not None  # else what is pulled would run away from the mouse
                 viewer._stage.grow(latest.start, latest.at(latest.start))
                 viewer._stage.show(latest.start)
                 if now - self._told > TELL:
                     self._told = now
                     self._tell(latest)
+            viewer._pace.took(time.perf_counter() - began)
 
     def _fit_sizes(self, latest: Motion) -> None:
         """Draw the bodies in other sizes where a change of parameters has given them others, as often as that takes little of the time."""

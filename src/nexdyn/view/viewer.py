@@ -32,9 +32,10 @@ from nexdyn.view.cameras import Cameras
 from nexdyn.view.controls import Controls
 from nexdyn.view.ghost import Ghost, check_same, same
 from nexdyn.view.inquiry import Inquiry
-from nexdyn.view.live import RATE, Live
+from nexdyn.view.live import Live
 from nexdyn.view.members import first_of
 from nexdyn.view.motion import Frame, Motion, motion_of
+from nexdyn.view.pace import Pace
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import Poser, poser_of
 from nexdyn.view.sizes import look_of, system_at, systems_of
@@ -110,6 +111,7 @@ class Viewer(metaclass=CheckedCalls):
         self._systems, self._drawn_of = systems_of(self._motion), 0
         """From when on what moves is of which system, and which of them is drawn."""
         self._frame: Frame | None = None
+        self._pace = Pace()
         self._look, self._cameras = Look(), Cameras(self)
         self._said = 0.0
         self._due: list[float] = []
@@ -441,7 +443,7 @@ class Viewer(metaclass=CheckedCalls):
         before = due = time.perf_counter()
         while not self._ended.wait(max(0.0, due - time.perf_counter())):
             now = time.perf_counter()
-            passed, before, due = now - before, now, max(due + 1.0 / RATE, now)
+            passed, before, due = now - before, now, max(due + 1.0 / self._pace.rate, now)
             with self._lock:
                 self._settle(time.monotonic())
                 if not self.playing and self._frame is None:
@@ -449,6 +451,7 @@ class Viewer(metaclass=CheckedCalls):
                 if self.playing and not self._ended.is_set():
                     self._time.advance(passed)
                     self._show_time()
+                    self._pace.took(time.perf_counter() - now)
 
     def _joined(self, client: Any) -> None:
         with self._lock:
