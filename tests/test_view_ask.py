@@ -149,10 +149,66 @@ def test_a_drag_selects_nothing_and_a_click_beside_the_bodies_deselects(
     comes_true(lambda: viewer.selected == "")
 
 
+ROOT = "window.__viserMutable.nodeRefFromName['/motion'].position.toArray()"
+
+
+def test_a_click_follows_the_body_which_stays_where_it_is_seen(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    """Also the child of a joint that is clicked in the tree; beside all bodies a click ends it, and nothing jumps."""
+    viewer.seek(1.0)
+    place = centers(chain, 1.0)[4]
+    tab.page.mouse.click(*place_of(tab, viewer, place))
+    comes_true(lambda: viewer.selected == "body:link5" and viewer.looks.follow == "link5")
+    for t in (1.0, 1.7, 2.4):
+        viewer.seek(t)
+        tab.caught_up(viewer.server)
+        np.testing.assert_allclose(tab.page.evaluate(ROOT), place - centers(chain, t)[4], atol=1e-5)
+        pointed(tab, place_of(tab, viewer, place))
+        tab.comes_true(lambda: tab.page.locator("#nexdyn-hover").inner_text().startswith("link5"))
+    shift = place - centers(chain, 2.4)[4]
+    tab.page.get_by_role("tab", name="Model").click()
+    tab.page.get_by_role("treeitem").filter(has_text=re.compile("^hinge2")).click()
+    comes_true(lambda: viewer.looks.follow == "link2")
+    tab.page.get_by_role("tab", name="Plots").click()
+    tab.caught_up(viewer.server)
+    np.testing.assert_allclose(tab.page.evaluate(ROOT), shift, atol=1e-5)
+    viewer.seek(0.6)
+    tab.caught_up(viewer.server)
+    shift = shift + centers(chain, 2.4)[1] - centers(chain, 0.6)[1]
+    np.testing.assert_allclose(tab.page.evaluate(ROOT), shift, atol=1e-5)
+    box = tab.canvas_box()
+    tab.page.mouse.click(box["x"] + 20, box["y"] + box["height"] - 20)
+    comes_true(lambda: viewer.selected == "" and viewer.looks.follow == "")
+    tab.caught_up(viewer.server)
+    np.testing.assert_allclose(tab.page.evaluate(ROOT), shift, atol=1e-5)
+    tab.page.keyboard.press("r")
+    comes_true(lambda: viewer.t == 0.0)
+    tab.caught_up(viewer.server)
+    np.testing.assert_allclose(tab.page.evaluate(ROOT), 0.0, atol=1e-6)
+
+
+def test_a_click_follows_nothing_where_the_box_is_off_and_the_button_does(
+    tab: Watched, viewer: Viewer, chain: nx.Result
+) -> None:
+    along = tab.page.get_by_label("follow what is selected", exact=True)
+    along.uncheck()
+    try:
+        tab.page.mouse.click(*place_of(tab, viewer, centers(chain, 0.0)[3]))
+        comes_true(lambda: viewer.selected == "body:link4")
+        tab.page.get_by_role("button", name="Follow", exact=True).click()
+        comes_true(lambda: viewer.looks.follow == "link4")
+        tab.page.get_by_role("button", name="Follow", exact=True).click()
+        comes_true(lambda: viewer.looks.follow == "")
+    finally:
+        along.check()
+        comes_true(lambda: viewer._inquiry._along.value)
+
+
 def test_the_selected_body_is_followed_by_a_key(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
     place = centers(chain, 0.0)[5]
     tab.page.mouse.click(*place_of(tab, viewer, place))
-    comes_true(lambda: viewer.selected == "body:link6")
+    comes_true(lambda: viewer.selected == "body:link6" and viewer.looks.follow == "link6")
+    tab.page.keyboard.press("f")
+    comes_true(lambda: viewer._look.follow == "")
     tab.page.keyboard.press("f")
     comes_true(lambda: viewer._look.follow == "link6")
     for t in (0.6, 1.2):
@@ -283,6 +339,64 @@ def test_several_plots_are_kept_zoomed_together_and_saved(tab: Watched, viewer: 
 
 
 # --- the tree -------------------------------------------------------------------------------------------------------
+
+
+def test_plots_are_zoomed_together_by_keys(tab: Watched, viewer: Viewer) -> None:
+    viewer.seek(1.0)
+    tab.comes_true(lambda: len(ranges(tab)) >= 2 and all(np.allclose(x, (0.0, 4.0)) for x in ranges(tab)))
+    plot, camera = tab.page.locator(".uplot").first, eye(viewer)[0]
+    tab.comes_true(lambda: plot.get_attribute("tabindex") == "0")
+    tab.page.wait_for_timeout(2500)  # the plots are laid out anew for a while
+    plot.focus()
+    for key, seen in (
+        ("+", (0.0, 2.0)),
+        ("+", (0.5, 1.5)),
+        ("ArrowRight", (0.75, 1.75)),
+        ("ArrowLeft", (0.5, 1.5)),
+        ("-", (0.0, 2.0)),
+        ("+", (0.5, 1.5)),
+        ("0", (0.0, 4.0)),
+    ):
+        tab.page.keyboard.press(key)
+        tab.comes_true(lambda seen=seen: all(np.allclose(x, seen, atol=1e-6) for x in ranges(tab)))
+    np.testing.assert_array_equal(eye(viewer)[0], camera)
+    assert viewer.t == 1.0 and not viewer.playing
+    tab.page.evaluate("document.activeElement?.blur()")
+
+
+SEEN = """title => { const plot = [...document.querySelectorAll(".u-title")].find(x => x.innerText === title)?.closest(".uplot");
+  if (!plot) return false;
+  const b = plot.getBoundingClientRect(), x = b.x + b.width / 2, top = document.elementFromPoint(x, b.y + b.height / 2);
+  return b.height > 0 && b.y >= 0 && b.bottom <= innerHeight && plot.contains(top); }"""
+"""Whether a plot is in sight."""
+
+
+def test_plot_it_goes_to_the_plots_of_what_is_selected_and_a_click_finds_them_again(
+    tab: Watched, viewer: Viewer, chain: nx.Result
+) -> None:
+    plots = viewer._controls.plots
+    try:
+        tab.page.get_by_role("tab", name="Model").click()
+        for name, title in (
+            ("link2", "position of the origin of link2 in the world [m]"),
+            ("hinge5", "joint coordinates q: hinge5 [rad]"),
+        ):
+            tab.page.get_by_role("treeitem").filter(has_text=re.compile(f"^{name}( |$)")).click()
+            comes_true(lambda name=name: viewer.selected.endswith(f":{name}"))
+            tab.page.get_by_role("button", name="Plot it").click()
+            tab.comes_true(lambda: tab.page.get_by_role("tab", name="Plots").get_attribute("aria-selected") == "true")
+            tab.comes_true(lambda title=title: tab.page.evaluate(SEEN, title))
+            tab.page.get_by_role("tab", name="Model").click()
+        tab.page.get_by_role("tab", name="Plots").click()
+        tab.page.evaluate("document.querySelector('.u-title').scrollIntoView()")
+        tab.comes_true(lambda: not tab.page.evaluate(SEEN, "joint coordinates q: hinge5 [rad]"))
+        viewer._inquiry._along.value = False
+        tab.page.mouse.click(*place_of(tab, viewer, centers(chain, viewer.t)[1]))
+        comes_true(lambda: viewer.selected == "body:link2")
+        tab.comes_true(lambda: tab.page.evaluate(SEEN, "position of the origin of link2 in the world [m]"))
+    finally:
+        viewer._inquiry._along.value = True
+        plots.drop()
 
 
 def test_the_tree_of_the_model_selects_by_mouse_and_keys(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:

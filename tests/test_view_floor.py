@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,3 +76,91 @@ def test_what_hangs_has_its_floor_below_the_whole_motion() -> None:
     studio = Studio(Motion.of(result), Shot(size=(64, 48)))
     low = float((result.position().values @ Z).min())
     assert -2.6 < studio.floor.point @ Z < low
+
+
+POINTS, AREA = {"stiffness": 1e5}, {"foundation": 1e7}
+LOADS = {
+    "corners of a box": (nx.Box((0.4, 0.4, 0.4)), POINTS),
+    "sphere": (nx.Sphere(0.2), POINTS),
+    "sphere over an area": (nx.Sphere(0.2), AREA),
+    "box over an area": (nx.Box((0.4, 0.4, 0.4)), AREA),
+    "cylinder over an area": (nx.Cylinder(0.2, 0.4), AREA),
+}
+
+
+@pytest.mark.parametrize("sides", [("load", "plate"), ("plate", "load")], ids="-".join)
+@pytest.mark.parametrize("kind", LOADS)
+def test_a_half_space_that_a_contact_names_is_the_floor(kind: str, sides: tuple[str, str]) -> None:
+    """By each way in which nx.Contact computes it, on either side."""
+    tilt = 0.2
+    shape, law = LOADS[kind]
+    given = {f"foundation_{'ab'[sides.index('load')]}" if name == "foundation" else name: x for name, x in law.items()}
+    space = nx.HalfSpace(orientation=(math.cos(tilt / 2), 0, math.sin(tilt / 2), 0))
+    system = nx.System("half-space", gravity=(0, 0, -9.81))
+    system.add_body("load", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 1.0), shapes=[shape])
+    system.add_body("plate", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 0.3), collision=[space])
+    system.add_joint(nx.Fixed("mount", system.ground, "plate"))
+    system.add_contact(nx.Contact("touch", *sides, damping=0.1, **given))
+    floor = contact_plane(system, Z)
+    assert floor is not None
+    np.testing.assert_allclose(floor.normal, (math.sin(tilt), 0.0, math.cos(tilt)), atol=1e-9)
+    assert (floor.point - (0.0, 0.0, 0.3)) @ floor.normal == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_ground_that_a_contact_names_is_the_floor_at_height_zero() -> None:
+    system = nx.System("ball", gravity=(0, 0, -9.81))
+    system.add_body("ball", mass=1.0, position=(0, 0, -3.0), shapes=[nx.Sphere(0.2)])
+    system.add_contact(nx.Contact("touch", "ball", "ground", stiffness=1e5))
+    for point, normal in floors(system):
+        np.testing.assert_allclose(normal, Z, atol=1e-12)
+        assert point @ Z == pytest.approx(0.0, abs=1e-12)
+
+
+def on_a_block(shape: nx.Shape, top: float, above: float = 0.3) -> nx.System:
+    """A ball over something that is fixed to the ground, whose middle is at the height 1 m."""
+    system = nx.System("block", gravity=(0, 0, -9.81))
+    block = system.add_body("block", mass=1.0, inertia=(1, 1, 1), position=(0, 0, 1.0), shapes=[shape])
+    system.add_body("ball", mass=1.0, position=(0, 0, top + above), shapes=[nx.Sphere(0.2)])
+    system.add_joint(nx.Fixed("mount", system.ground, block))
+    system.add_contact(nx.Contact("touch", "ball", "block", stiffness=1e5, damping=0.1))
+    return system
+
+
+def test_a_wide_box_that_is_fixed_and_touched_carries_the_floor_on_its_top() -> None:
+    for point, normal in floors(on_a_block(nx.Box((4.0, 4.0, 0.2)), 1.1)):
+        np.testing.assert_allclose(normal, Z, atol=1e-9)
+        assert point @ Z == pytest.approx(1.1, abs=0.01) and point @ Z < 1.1  # its own face is seen, not the floor
+
+
+def test_an_inclined_slab_carries_an_inclined_floor() -> None:
+    slope = 0.3
+    slab = nx.Box((4.0, 4.0, 0.2), orientation=(math.cos(slope / 2), 0, math.sin(slope / 2), 0))
+    n = np.array([math.sin(slope), 0.0, math.cos(slope)])
+    for point, normal in floors(on_a_block(slab, 1.1)):
+        np.testing.assert_allclose(normal, n, atol=1e-4)
+        assert (point - (0, 0, 1.0)) @ n == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_small_block_stands_on_the_floor() -> None:
+    for point, normal in floors(on_a_block(nx.Box((0.3, 0.3, 0.6)), 1.3, above=1.0)):
+        np.testing.assert_allclose(normal, Z, atol=1e-9)
+        assert point @ Z == pytest.approx(0.7, abs=1e-6)
+
+
+def test_a_mesh_that_is_fixed_and_touched_carries_the_floor_or_stands_on_it(tmp_path: Path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    slab, hills = tmp_path / "slab.stl", tmp_path / "hills.stl"
+    trimesh.creation.box((4.0, 4.0, 0.2)).export(slab)
+    rough = trimesh.creation.icosphere(subdivisions=3, radius=2.0)
+    rough.apply_scale((1.0, 1.0, 0.2))
+    rough.export(hills)
+    law = {"foundation_a": 1e7, "damping": 0.1}
+    for file, height in ((slab, 1.1), (hills, 0.6)):
+        system = nx.System("terrain", gravity=(0, 0, -9.81))
+        block = system.add_body("block", mass=1.0, inertia=(1, 1, 1), position=(0, 0, 1.0), shapes=[nx.Mesh(str(file))])
+        system.add_body("ball", mass=1.0, position=(0, 0, 2.0), shapes=[nx.Sphere(0.2)])
+        system.add_joint(nx.Fixed("mount", system.ground, block))
+        system.add_contact(nx.Contact("touch", "ball", "block", **law))
+        for point, normal in floors(system):
+            np.testing.assert_allclose(normal, Z, atol=1e-6)
+            assert point @ Z == pytest.approx(height, abs=0.02)

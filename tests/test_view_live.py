@@ -99,6 +99,7 @@ def at_rest(viewer: Viewer, tab: Watched) -> None:
         tab.comes_true(lambda before=before: len(session(viewer).log) > before)
     held.restart()
     held.running = True
+    viewer.look(Look(PLAIN))
     viewer.aim()
     tab.comes_true(lambda: session(viewer).can_undo == "restart" and session(viewer).t > 0.02)
 
@@ -166,6 +167,60 @@ def test_a_click_selects_and_pulls_nothing(tab: Watched, viewer: Viewer) -> None
     tab.page.mouse.click(*on_the_rod(tab, viewer))
     tab.comes_true(lambda: viewer.selected == "body:rod")
     assert sum("grab" in entry for entry in session(viewer).log) == grabs
+    viewer.select("")
+
+
+ROOT = "window.__viserMutable.nodeRefFromName['/motion'].position.toArray()"
+
+
+def where(tab: Watched, viewer: Viewer) -> np.ndarray:
+    """Where the rod is seen (3,) [m]: its place, and how far the scene is shifted, of one picture."""
+    script = """() => { const p = window.__viserMutable.nodePoseData; return [p["/motion"].position, p["/motion/body0"].position]; }"""
+    return np.sum(np.array(tab.page.evaluate(script), dtype=float), axis=0)
+
+
+@pytest.mark.usefixtures("patient")
+def test_what_runs_is_followed_from_where_it_was_clicked_but_not_while_a_hand_moves_it(
+    tab: Watched, viewer: Viewer
+) -> None:
+    held = viewer._touch
+    assert held is not None
+    tab.settled(viewer.server)
+    tab.page.mouse.click(*on_the_rod(tab, viewer))
+    tab.comes_true(lambda: viewer.looks.follow == "rod")
+    first = where(tab, viewer)
+    held.later(lambda: session(viewer).put({"hinge": 1.0}))
+    tab.comes_true(lambda: abs(angle(viewer)) > 0.5)
+    for _ in range(3):
+        t = session(viewer).t
+        tab.comes_true(lambda t=t: session(viewer).t > t + 0.05)
+        np.testing.assert_allclose(where(tab, viewer), first, atol=1e-4)
+    assert np.linalg.norm(tab.page.evaluate(ROOT)) > 0.02
+    held.later(lambda: session(viewer).put({"hinge": 0.3}))
+    tab.comes_true(lambda: abs(angle(viewer)) < 0.35)
+    viewer.pause()
+    tab.caught_up(viewer.server)
+    shape = (round(tab.canvas_box()["height"]), round(tab.canvas_box()["width"]))
+    row, column = seen_at(viewer, shape, first)
+    x, y = tab.canvas_box()["x"] + column, tab.canvas_box()["y"] + row
+    tip = tab.page.locator("#nexdyn-hover")
+    tab.page.mouse.move(x + 2, y)
+    tab.page.mouse.move(x, y)
+    tab.comes_true(lambda: tip.is_visible() and tip.inner_text().startswith("rod"))
+    viewer.play()
+    tab.page.mouse.down()
+    tab.page.mouse.move(x + 40, y, steps=6)
+    tab.comes_true(lambda: held.hand is not None and session(viewer).hand is not None)
+    tab.caught_up(viewer.server)
+    root, t = tab.page.evaluate(ROOT), session(viewer).t
+    tab.comes_true(lambda: session(viewer).t > t + 0.5)
+    np.testing.assert_allclose(tab.page.evaluate(ROOT), root, atol=1e-6)  # else it would run away from the mouse
+    tab.page.mouse.up()
+    tab.comes_true(lambda: session(viewer).hand is None and held.hand is None)
+    tab.caught_up(viewer.server)
+    now, t = where(tab, viewer), session(viewer).t
+    tab.comes_true(lambda: session(viewer).t > t + 0.3)
+    np.testing.assert_allclose(where(tab, viewer), now, atol=1e-4)
     viewer.select("")
 
 

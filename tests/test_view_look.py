@@ -197,8 +197,10 @@ def test_full_screen_is_a_key_and_a_button(tab: Watched, viewer: Viewer) -> None
 
 # --- languages and screen readers -----------------------------------------------------------------------------------
 
-NAMELESS = """() => [...document.querySelectorAll("button, input, [role=slider], [role=treeitem], [role=tab]")].filter(x => {
+NAMELESS = """() => [...document.querySelectorAll("button, input, select, textarea, canvas, .uplot, .nexdyn-plot, " +
+    "[role=button], [role=img], [role=slider], [role=treeitem], [role=tab], [role=combobox]")].filter(x => {
     if (!x.checkVisibility() || x.closest("[aria-hidden=true]")) return false;
+    if (x.tagName === "CANVAS" && x.getAttribute("role") !== "img") return true;
     const by = x.getAttribute("aria-labelledby");
     return !(x.getAttribute("aria-label") || (by && by.split(" ").some(i => document.getElementById(i)?.innerText.trim()))
       || (x.labels && [...x.labels].some(l => l.innerText.trim())) || x.innerText?.trim() || x.title || x.placeholder);
@@ -211,6 +213,9 @@ def test_every_control_has_a_name(tab: Watched, viewer: Viewer) -> None:
     tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
     for name in ("time [s]", "trail [s]", "arrow length"):
         assert tab.page.get_by_role("slider", name=name, exact=True).count() == 1
+    assert tab.page.get_by_role("img", name="3D scene: hinge chain", exact=True).count() == 1
+    assert tab.page.get_by_role("img", name="energy [J]", exact=True).count() == 1
+    assert tab.page.get_by_role("group", name=re.compile("^energy .*plus and minus zoom")).count() == 1
 
 
 def test_controls_of_live_edit_and_recordings_have_names_and_say_what_is_wrong(

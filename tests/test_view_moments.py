@@ -1,10 +1,12 @@
 """One moment is one picture: all that the page and a recording draw is of one time, while two processes keep the machine busy.
 
-Six bodies slide at 1 m/s, three with a common surface and three with their own, so what is drawn of each tells the time.
+Six bodies slide at 1 m/s, three with a common surface and three with their own, so what is drawn of each tells the time; so do a spring
+between two of them and a ghost that does the same.
 """
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -56,7 +58,8 @@ WATCH = """() => {
     setTimeout(() => {  // once the frame is painted, and before the next one
       const own = document.querySelector("#nexdyn-slider"), told = document.querySelector("#nexdyn-t");
       const slider = own ? own.value : document.querySelector("[role=slider]").getAttribute("aria-valuenow");
-      if (drawn) seen.push({ ...drawn, slider: parseFloat(slider),
+      const live = document.querySelector("[data-nexdyn-live]")?.textContent.match(/t = ([\\d.]+) s/);
+      if (drawn) seen.push({ ...drawn, slider: parseFloat(slider), live: live && parseFloat(live[1]),
                              told: told ? parseFloat(told.value) : null });
     }, 0);
   };
@@ -73,6 +76,7 @@ def rank() -> nx.Result:
             f"b{i}", mass=1.0, inertia=(1, 1, 1), position=(0, i, 0), shapes=[nx.Box((0.1, 0.1, height))]
         )
         system.add_joint(nx.Prismatic(f"j{i}", system.ground, body, at=(0, i, 0), axis=(1, 0, 0)))
+    system.add_force(nx.PointSpring("spring", "b4", "b5", stiffness=10.0, length=1.0))
     return nx.simulate(system, t_end=20.0, method=nx.RungeKutta4(EVERY), v0=np.ones(6))
 
 
@@ -97,8 +101,16 @@ def watched(tab: Watched, seconds: float) -> list[dict[str, Any]]:
 
 
 def times_of_bodies(drawn: dict[str, Any]) -> list[float]:
-    """The time that each body's place tells, and each joint axis and frame on them."""
-    instances = [drawn["/motion/batch0"], drawn["/motion/axes"], drawn["/motion/frames"]]
+    """The time that each body's place tells, each joint axis and frame on them, the spring, and the ghost of each body."""
+    ghosts = [parts for name, parts in drawn.items() if name.startswith("/motion/ghost")]
+    assert sum(len(part) for parts in ghosts for part in parts) == 6 * 16
+    instances = [
+        drawn["/motion/batch0"],
+        drawn["/motion/axes"],
+        drawn["/motion/frames"],
+        drawn["/motion/link0"],
+        *ghosts,
+    ]
     turned = [part for parts in instances for part in parts]
     alone = [drawn[f"/motion/body{i}"][0][0] for i in (3, 4, 5)]
     return [*(x for part in turned for x in part[12::16]), *alone]
@@ -125,7 +137,7 @@ def check(seen: list[dict[str, Any]], follow: bool) -> None:
 
 def test_every_frame_of_the_page_is_of_one_time_and_the_slider_tells_it(browser: Any, rank: nx.Result) -> None:
     """Ten seconds of it, for the last two with a camera that follows a body."""
-    with Viewer(rank, port=free_port(LOOPBACK, 18650)) as viewer:
+    with Viewer(rank, port=free_port(LOOPBACK, 18650), ghost=rank) as viewer:
         viewer.pause()
         viewer.look(Look(LAYERS))
         with opened(browser, viewer.address) as tab:
@@ -146,25 +158,33 @@ def test_every_frame_of_the_page_is_of_one_time_and_the_slider_tells_it(browser:
 
 def test_every_frame_of_a_system_that_runs_is_of_one_time(browser: Any, rank: nx.Result) -> None:
     session = nx.Session(rank.system, nx.RungeKutta4(EVERY), v0=np.ones(6))
-    with Viewer(session, port=free_port(LOOPBACK, 18650)) as viewer:
+    with Viewer(session, port=free_port(LOOPBACK, 18650), ghost=rank) as viewer:
         viewer.look(Look(LAYERS))
         with opened(browser, viewer.address) as tab:
             tab.comes_true(lambda: viewer.watched and session.t > 0.1)
             tab.caught_up(viewer.server)
             with busy():
-                seen = watched(tab, 4.0)
+                seen = watched(tab, 10.0)
             check(seen, False)
+            changed = [
+                (before["clock"], drawn["live"], drawn["clock"])
+                for before, drawn in itertools.pairwise(seen)
+                if drawn["live"] != before["live"]
+            ]
+            assert len(changed) > 3  # the time in the panel, with two decimals, a few times a second
+            # of a moment after the one that was drawn before, and not after the one that is drawn
+            assert [x for x in changed if not x[0] - 0.006 < x[1] < x[2] + 0.006] == []
             assert tab.faults == []
 
 
 def test_every_frame_of_a_recording_is_of_one_time_and_its_one_clock_tells_it(
     browser: Any, rank: nx.Result, tmp_path: Path
 ) -> None:
-    record(rank, tmp_path / "rank.html", layers=LAYERS)
+    record(rank, tmp_path / "rank.html", layers=LAYERS, ghost=rank)
     with opened(browser, (tmp_path / "rank.html").as_uri(), offline=True) as tab:
         tab.until("document.querySelector('#root #nexdyn-slider') && window.__viserMutable.nodePoseData['/clock']")
         with busy():
-            seen = watched(tab, 3.0)
+            seen = watched(tab, 10.0)
         check(seen, True)  # what travels so far is followed
         for shown in ("slider", "told"):
             assert [drawn[shown] for drawn in seen] == pytest.approx([drawn["clock"] for drawn in seen], abs=6e-3)

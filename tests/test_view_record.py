@@ -129,6 +129,62 @@ def test_a_recording_tells_of_the_body_that_is_clicked_at_every_time(page: Watch
     page.page.get_by_role("tab", name="Plots").click()
 
 
+def test_plots_of_a_recording_are_zoomed_together_by_keys(page: Watched) -> None:
+    ranges = "[...document.querySelectorAll('.nexdyn-plot')].map(p => [...p.layout.xaxis.range, p.layout.xaxis.autorange === true])"
+    page.page.keyboard.press("r")
+    stands_at(page, 1.0)
+    page.page.locator(".nexdyn-plot").first.focus()
+    t = float(page.page.evaluate("window.__viserMutable.nodePoseData['/clock'].position[0]"))
+
+    def seen(low: float, high: float) -> bool:
+        return all(np.allclose(x[:2], (low, high), atol=1e-3) for x in page.page.evaluate(ranges))
+
+    page.page.keyboard.press("+")
+    page.comes_true(lambda: seen(max(t - 1.0, 0.0), max(t + 1.0, 2.0)))
+    page.page.keyboard.press("+")
+    page.comes_true(lambda: seen(t - 0.5, t + 0.5))
+    page.page.keyboard.press("ArrowRight")
+    page.comes_true(lambda: seen(t - 0.25, t + 0.75))
+    page.page.keyboard.press("0")
+    page.comes_true(lambda: seen(0.0, 4.0))
+    page.page.evaluate("document.activeElement?.blur()")
+
+
+def test_a_click_on_a_recording_follows_the_body_from_where_it_is_seen(page: Watched, chain: nx.Result) -> None:
+    page.page.keyboard.press("r")
+    t = stands_at(page, 1.0)
+    first = on_page(page, at_time(chain.position("link5"), t))
+    page.page.mouse.click(*first)
+    page.until("document.querySelector('[data-nexdyn-of]')?.dataset.nexdynOf === 'body:link5'")
+    follows = page.page.locator("select[aria-label=follow]")
+    page.comes_true(lambda: follows.input_value() == "link5")
+    for wanted in (1.0, 2.2, 0.4):
+        t = stands_at(page, wanted)
+        np.testing.assert_allclose(on_page(page, at_time(chain.position("link5"), t)), first, atol=1.5)
+    box = page.canvas_box()
+    page.page.mouse.click(box["x"] + 15, box["y"] + box["height"] - 120)
+    page.comes_true(lambda: follows.input_value() == "" and page.page.locator("[data-nexdyn-of]").count() == 0)
+    page.settled()
+    np.testing.assert_allclose(on_page(page, at_time(chain.position("link5"), t)), first, atol=1.5)  # nothing jumps
+    t = stands_at(page, 2.0)
+    assert np.linalg.norm(np.subtract(on_page(page, at_time(chain.position("link5"), t)), first)) > 20
+    along = page.page.get_by_label("follow what is selected", exact=True)
+    along.uncheck()
+    page.page.mouse.click(*on_page(page, at_time(chain.position("link4"), t)))
+    page.until("document.querySelector('[data-nexdyn-of]')?.dataset.nexdynOf === 'body:link4'")
+    assert follows.input_value() == ""
+    page.page.evaluate("document.activeElement?.blur()")
+    page.page.keyboard.press("f")
+    page.comes_true(lambda: follows.input_value() == "link4")
+    along.check()
+    page.page.evaluate("document.activeElement?.blur()")
+    page.page.get_by_role("button", name="Deselect").click()
+    page.page.keyboard.press("r")
+    page.comes_true(lambda: follows.input_value() == "")
+    root = "window.__viserMutable.nodeRefFromName['/motion'].position.toArray()"
+    page.comes_true(lambda: np.allclose(page.page.evaluate(root), 0.0, atol=1e-6))
+
+
 def test_a_recording_measures_and_tells_how_far_the_ghost_is(page: Watched, chain: nx.Result, ghost: nx.Result) -> None:
     t = stands_at(page, 1.5)
     for name in ("link2", "link5"):

@@ -1,10 +1,12 @@
 """Requests of pages to a viewer, in addition to viser's messages: GET /token/ask/WHAT?…, answered as JSON (page.js asks).
 
     hover    ray, t      the name of the body that the line of sight meets at the time t, and what is said of it
-    select   ray, t, of  selects the body that is met, or the one named by `of` ("body:link1", "joint:hinge1")
+    select   ray, t, of  selects the body that is met, or the one named by `of` ("body:link1", "joint:hinge1"), and lets the camera follow
+    plotted              the title of the first plot of what is selected, "" for none
     measure  ray, t      adds the point that is met to those whose distances are shown
     grab     ray, t      in a system that runs: holds the body that is met; answers the number of the hand
     pull     ray, hand   pulls it to where the line of sight meets the plane of the drag;   release  hand
+    draws    page, pictures   tells how many pictures a second a page draws
     shift    by, hand    moves a hand that keys move by x,y,z [m] of the world
 
 A question that is not understood is answered {"error": …}; none ends the viewer.
@@ -61,11 +63,16 @@ def _hover(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
 
 def _select(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
     if "of" in given:
-        of.select(given["of"])
+        of.choose(given["of"])
     else:
         hit = _hit(of, given)
-        of.select("" if hit is None or hit.body == "ground" else f"body:{hit.body}")
-    return {"selected": of.key}
+        of.choose("" if hit is None or hit.body == "ground" else f"body:{hit.body}")
+    return {"selected": of.key, "plotted": of.plotted()}
+
+
+def _plotted(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    """The title of the first plot of what is selected."""
+    return {"plotted": of.plotted()}
 
 
 def _measure(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
@@ -136,7 +143,19 @@ def _seek(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
     return {}
 
 
+def _draws(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    try:
+        pictures = float(given["pictures"])
+    except (KeyError, ValueError):
+        pictures = np.nan
+    if not 0.0 <= pictures < np.inf:
+        raise InputError("pictures is how many a page draws a second")
+    of.viewer._pace.tell(given.get("page", ""), pictures)
+    return {}
+
+
 _ANSWERS = {
+    "draws": _draws,
     "seek": _seek,
     "grab": _grab,
     "pull": _pull,
@@ -144,5 +163,6 @@ _ANSWERS = {
     "release": _release,
     "hover": _hover,
     "select": _select,
+    "plotted": _plotted,
     "measure": _measure,
 }

@@ -33,19 +33,22 @@ class Cameras:
     def aim(self, client: Any, side: str = "") -> None:
         """All of the motion in sight of a browser, whose canvas may be narrow."""
         aspect = client.camera.aspect
-        seen = self._viewer._stage.camera(max(0.2, aspect), side)
-        self._aimed[client.client_id] = (min(1.0, aspect), seen.eye) if not side else (1.0, np.full(3, np.inf))
+        stage = self._viewer._stage
+        seen = stage.camera(max(0.2, aspect), side)
+        eye = seen.eye + stage.drift
+        self._aimed[client.client_id] = (min(1.0, aspect), eye) if not side else (1.0, np.full(3, np.inf))
         with told(client):
-            client.camera.position = seen.eye
-            client.camera.look_at, client.camera.up_direction = seen.target, seen.up
+            client.camera.position = eye
+            client.camera.look_at, client.camera.up_direction = seen.target + stage.drift, seen.up
 
     def aim_new(self) -> None:
-        """Step back in browsers that have come, where their canvas is narrow and the camera has not been moved."""
+        """Step back in browsers that have come, where their canvas is narrow, and go where a click has left the scene, or see all of other
+        sizes, where the camera has not been moved."""
         stage = self._viewer._stage
         for client in self.new:
             with contextlib.suppress(Exception):  # it may be gone again
                 away = np.linalg.norm(np.array(client.camera.position) - stage.eye)
-                if client.camera.aspect < 1.0 and away < 1e-2 * stage.size:
+                if (client.camera.aspect < 1.0 or stage.outgrown or stage.drift.any()) and away < 1e-2 * stage.size:
                     self.aim(client)
         self.new.clear()
 

@@ -1,11 +1,13 @@
 """Where the floor of a scene lies: in the plane that bodies touch or roll on, else at the height 0 of the world.
 
-Only what hangs or falls below 0 has its floor below the whole motion.
+Of boxes, hulls and meshes that are fixed to the ground and touched, a face that is half as wide as the scene carries the floor, just below
+it, for the face is drawn itself; of smaller ones, and of terrain without such a face, the floor lies under them. Only what hangs or falls
+below 0 has its floor below the whole motion.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from nexdyn.forces.mesh_contact import MeshContact
 from nexdyn.forces.round_contact import RoundContact
 from nexdyn.forces.surface_contact import SurfaceContact
 from nexdyn.model.force import Force, Frame
-from nexdyn.model.shapes import HalfSpace
+from nexdyn.model.shapes import Box, HalfSpace, HeightField, Hull, Mesh
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -22,6 +24,12 @@ ROLLING = frozenset({"rolling_disk", "rolling_sphere"})
 """Joints whose parent's frame has the plane as x, y and its normal as z."""
 STEEPEST = 0.5
 """Least cosine between the normal of a floor and the vertical; steeper planes are walls."""
+
+
+WIDE = 0.5
+"""Width, of the size of the scene, from which on a face carries the floor."""
+BELOW = 1e-3
+"""How far a floor lies below what stands on it and is drawn itself, of the size of the scene."""
 
 
 class Floor(NamedTuple):
@@ -49,6 +57,72 @@ def contact_plane(system: System, up: np.ndarray) -> Floor | None:
                 found.append(Floor(p + R @ plane.p_BF, R @ plane.R_BF[:, 2]))
     level = [floor for floor in found if floor.normal @ up > STEEPEST]
     return max(level, key=lambda floor: round(float(floor.normal @ up), 6)) if level else None
+
+
+class _Face(NamedTuple):
+    """A flat part of a surface in the world: its plane and its area [m²]."""
+
+    floor: Floor
+    area: float
+
+
+def _faces(vertices: np.ndarray, triangles: np.ndarray, up: np.ndarray) -> list[_Face]:
+    """The flat parts of a surface (n, 3), (m, 3) that are no steeper than a floor, parts in one plane together."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    cross = np.cross(b - a, c - a)
+    size = np.linalg.norm(cross, axis=1)
+    n = cross / np.maximum(size, 1e-300)[:, None]
+    level = (size > 0.0) & (n @ up > STEEPEST)
+    width = max(float(np.ptp(vertices, axis=0).max()), 1e-300)
+    planes = np.round(np.column_stack([n, np.sum(n * a, axis=1) / width]), 4)[level]
+    found = []
+    for plane in np.unique(planes, axis=0):
+        of = np.flatnonzero(level)[(planes == plane).all(axis=1)]
+        found.append(_Face(Floor(a[of[0]], n[of[0]]), float(size[of].sum()) / 2))
+    return found
+
+
+def _grounded(system: System) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Vertices (n, 3) [m] in the world and triangles of the solids with faces that are fixed to the ground and that contacts name."""
+    from nexdyn.view.geometry import GREY, _Drawing
+
+    drawing, found, known = _Drawing(system), [], set()
+    fixed = {joint.child.name for joint in system.joints.values() if joint.kind == "fixed" and joint.parent.is_ground}
+    for force in system.forces.values():
+        for frame, solid in _solids(force, system):
+            if frame.body not in fixed or not isinstance(solid, Box | Hull | Mesh | HeightField):
+                continue
+            if (frame.body, solid) in known:
+                continue
+            known.add((frame.body, solid))
+            R, p = system.bodies[frame.body].pose(system.values)
+            for piece in drawing._shape(frame.body, 0, solid, GREY):
+                at = piece.surface.vertices.astype(float) @ piece.R_BS.T + piece.p_BS
+                found.append((at @ R.T + p, piece.surface.faces))
+    return found
+
+
+def _solids(force: Force, system: System) -> list[tuple[Frame, Any]]:
+    """The solids of a contact between shapes, and the frames of their bodies."""
+    if isinstance(force, BallContact):
+        return [(force.frames(system)[1], force.solid)]
+    if isinstance(force, MeshContact | RoundContact | SurfaceContact):
+        return list(zip(force.frames(system), (force.solid_a, force.solid_b), strict=True))
+    return []
+
+
+def solid_floor(system: System, up: np.ndarray, size: float) -> Floor | None:
+    """The floor at what is fixed to the ground and touched, in a scene of extent `size` [m]; None where that is none."""
+    grounded = _grounded(system)
+    if not grounded:
+        return None
+    faces = [face for vertices, triangles in grounded for face in _faces(vertices, triangles, up)]
+    wide = [face for face in faces if face.area > (WIDE * size) ** 2]
+    if wide:
+        widest = max(wide, key=lambda face: face.area).floor
+        return widest._replace(point=widest.point - BELOW * size * widest.normal)
+    lowest = min(float((vertices @ up).min()) for vertices, _ in grounded)
+    return Floor(lowest * up, up)
 
 
 def _planes(force: Force, system: System) -> list[Frame]:
@@ -79,7 +153,7 @@ def floor_of(system: System, up: np.ndarray, at_start: float, lowest: float, siz
     Without a plane of contact it is the world's ground, height 0, where all of it stands on or above that and either
     something is fixed to it or nothing ever goes below; otherwise it is just below the whole motion.
     """
-    touched = contact_plane(system, up)
+    touched = contact_plane(system, up) or solid_floor(system, up, size)
     if touched is not None:
         return touched
     little = 0.03 * size
@@ -87,4 +161,4 @@ def floor_of(system: System, up: np.ndarray, at_start: float, lowest: float, siz
         joint.kind == "fixed" and joint.parent.is_ground and joint.child.shapes for joint in system.joints.values()
     )
     at_ground = -little < at_start < size and (stands or lowest > -little)
-    return Floor((0.0 if at_ground else lowest - 1e-3 * size) * up, up)
+    return Floor((0.0 if at_ground else lowest - BELOW * size) * up, up)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from nexdyn.view.section import section_of
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
+    from nexdyn.model.system import System
     from nexdyn.view.viewer import Viewer
 
 
@@ -32,6 +34,8 @@ class Inquiry:
         self._picker: Picker | None = None
         self._points: list[Point] = []
         self._ruler: Ruler | None = None
+        self._led, self._before = "", ""
+        """The body that is followed because it was selected, and what was followed before."""
 
     # --- the parts of the page ------------------------------------------------------------------------------------
 
@@ -40,6 +44,9 @@ class Inquiry:
         w = self.words
         with gui.add_folder(w("Selected")):
             self._text = gui.add_html("")
+            self._along = gui.add_checkbox(
+                w("follow what is selected"), True, hint=w("a click on a body lets the camera go along with it")
+            )
             self._follow = gui.add_button(
                 w("Follow"), hint=w("the camera goes along with the selected body (F)"), visible=False
             )
@@ -54,7 +61,7 @@ class Inquiry:
             self._measured = gui.add_html("", visible=False)
             self._clear = gui.add_button(w("Clear points"), color="gray", visible=False)
         self._follow.on_click(lambda _: self.follow())
-        self._none.on_click(lambda _: self.select(""))
+        self._none.on_click(lambda _: self.choose(""))
         self._plot.on_click(lambda _: self.plot())
         self._measure.on_click(lambda _: self.measure_selected())
         self._clear.on_click(lambda _: self.clear())
@@ -85,23 +92,59 @@ class Inquiry:
         """What stands beside the mouse."""
         if body == "ground":
             return self.words("ground")
-        system = self.viewer.system
+        system = self._system
         return f"{body}  {number(system.bodies[body].resolved(system.values).mass)} kg"
+
+    @property
+    def _system(self) -> System:
+        """The system as it is at the shown moment."""
+        return self.viewer._stage.motion.system
 
     def select(self, key: str) -> None:
         """Select "body:NAME", "joint:NAME", or a name of either; "" selects nothing."""
         viewer = self.viewer
         found = _key(viewer, key)
         kind, _, name = found.partition(":")
-        card = Card(viewer._motion, kind, name, self.words) if found else None
+        card = Card(viewer._stage.motion, kind, name, self.words) if found else None
         with viewer._lock:
             self.key, self._card = ("", None) if card is None else (found, card)
             viewer._stage.carry("selected", self._highlight if card else None)
             self.tell()
 
+    def choose(self, key: str) -> None:
+        """Select by hand: the camera goes along with it too, a joint's child, where the box says so; it stays where it is seen."""
+        self.select(key)
+        viewer = self.viewer
+        with viewer._lock:
+            if not self._along.value:
+                return
+            body, now = self._body(), viewer._look.follow
+            if body:
+                self._before = self._before if now == self._led else now
+                self._led = body
+            elif now and now == self._led:
+                body = self._before if self._before in viewer._motion.bodies else ""
+                self._led = ""
+            else:
+                return
+            if body != now:
+                viewer.look(replace(viewer._look, follow=body), steady=True)
+
+    def _body(self) -> str:
+        """The selected body, or the selected joint's child; "" for none."""
+        kind, _, name = self.key.partition(":")
+        if kind == "joint":
+            name = self.viewer.system.joints[name].child.name
+        return name if name in self.viewer._motion.bodies else ""
+
+    def plotted(self) -> str:
+        """The title of the first plot of what is selected; "" where none is drawn."""
+        kind, _, name = self.key.partition(":")
+        return self.viewer._controls.plots.title_of([(what, name) for what in OF_SELECTED.get(kind, ())])
+
     def _highlight(self, scene: Any, f: Frame) -> Highlight:
         stage = self.viewer._stage
-        return Highlight(scene, self.viewer.system, stage.drawn, stage.row, self.key, f, stage.size)
+        return Highlight(scene, stage.system, stage.drawn, stage.row, self.key, f, stage.size)
 
     def measure(self, body: str, p_B: np.ndarray) -> None:
         """Add a point, fixed to a body, to those between which distances are told; a fourth begins anew."""
@@ -117,7 +160,7 @@ class Inquiry:
 
     def point_of_selected(self) -> tuple[str, np.ndarray] | None:
         """A body and a point (3,) [m] in it: the selected body's centre of mass, or the selected joint's point on its child."""
-        system, (kind, _, name) = self.viewer.system, self.key.partition(":")
+        system, (kind, _, name) = self._system, self.key.partition(":")
         if kind == "body":
             return name, system.bodies[name].resolved(system.values).com
         if kind == "joint":
@@ -139,12 +182,8 @@ class Inquiry:
 
     def follow(self) -> None:
         """The camera goes along with the selected body, or no longer."""
-        from dataclasses import replace
-
-        viewer, (kind, _, name) = self.viewer, self.key.partition(":")
-        if kind == "joint":
-            name = viewer.system.joints[name].child.name
-        if name in viewer._motion.bodies:
+        viewer, name = self.viewer, self._body()
+        if name:
             viewer.look(replace(viewer._look, follow="" if viewer._look.follow == name else name))
 
     def plot(self) -> None:
@@ -169,8 +208,13 @@ class Inquiry:
         """Tell of the moment that a running system has come to."""
         viewer, (kind, _, name) = self.viewer, self.key.partition(":")
         if name:
-            self._card = Card(viewer._motion, kind, name, self.words)
+            self._card = Card(viewer._stage.motion, kind, name, self.words)
         self.tell()
+
+    def new_sizes(self) -> None:
+        """The bodies are drawn anew."""
+        self._picker = None
+        self.new_moment()
 
     def new_system(self) -> None:
         """Let the tree be that of another system; `new_motion` follows."""

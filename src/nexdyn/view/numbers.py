@@ -23,7 +23,7 @@ from nexdyn.view.cards import joints_of, of_matter, touching, tree
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.section import Section, pose_of, section_of
-from nexdyn.view.stage import AMBIENT, BEHIND, LAYERS, LENS, LINES, SIDES, Stage, by_body
+from nexdyn.view.stage import AMBIENT, LAYERS, LENS, LINES, SIDES, SKIES, Stage, by_body
 
 if TYPE_CHECKING:
     from nexdyn.view.words import Words
@@ -39,6 +39,7 @@ LABELS = (
     "Measure from it", "Deselect", "Clear points", "Measured", "angle at B", "Plots", "Model", "Show", "view", "front", "right", "top",
     "corner", "back", "left", "bottom", "parallel", "dark", "mm, degrees", "Full screen", "Reset", "opacity", "cut away",
     "plane at", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
+    "follow what is selected", "plus and minus zoom, 0 shows all, left and right arrows move",
     "ground", "not recorded", "plot", "of", "(all)", "Keep this plot", "Drop kept plots", "and {} more", "member",
 )  # fmt: skip
 """What the page of a recording says, the layers too."""
@@ -208,6 +209,6 @@ def _section(side: str) -> list[list[float]]:
 
 
 def _behind(stage: Stage, dark: bool) -> dict[str, Any]:
-    """The background, none for white, and the greys of the floor, as in Stage.darken."""
+    """The colours of the sky above and below, and the greys of the floor, as in Stage.darken."""
     kind = stage.backdrops[dark]
-    return {"grey": BEHIND.get(kind), "lines": LINES[kind], "light": AMBIENT[dark]}
+    return {"sky": SKIES[kind], "lines": LINES[kind], "light": AMBIENT[dark]}

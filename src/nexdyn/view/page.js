@@ -1,7 +1,8 @@
 // The part of the page that asks: what is under the mouse, what is chosen. The server answers (asking.py).
 //
 //   ask/hover?ray=ox,oy,oz,dx,dy,dz&t=…   {"name", "said"} of the body that the line of sight meets
-//   ask/select?ray=… or of=body:link1      selects it, for all who look;  ask/measure?ray=…  adds a point
+//   ask/select?ray=… or of=body:link1      selects it, for all who look, and follows it;  ask/measure?ray=…  adds a point
+//   ask/plotted    the title of the first plot of what is selected
 //   ask/seek?t=…   goes to a time, that of a click in a plot
 //   ask/grab?ray=…, pull?ray=…&hand=…, release?hand=…   drag a body of a system that runs;  shift?by=x,y,z&hand=…   by keys
 //
@@ -81,6 +82,39 @@
       && (event.target === m.canvas || event.target.contains?.(m.canvas)) && event.target !== document.body;
   };
 
+  // --- select, and go to the plots of what is selected: with "Plot it", and where some are drawn already --------------------------------
+  const PLOTS = { "Plot it": "Plots", "画曲线": "曲线" };  // the button, and the tab of the plots
+  const plotsTab = () => [...document.querySelectorAll("[role=tab]")].find(x => Object.values(PLOTS).includes(x.innerText.trim()));
+  const toPlot = title => {
+    const found = [...document.querySelectorAll(".u-title")].find(x => x.textContent === title)?.closest(".uplot");
+    found?.scrollIntoView({ block: "nearest" });
+    return Boolean(found?.getClientRects().length);
+  };
+  const choose = async given => {
+    const { plotted } = await ask("select", given);
+    if (plotted) toPlot(plotted);
+  };
+  const openPlots = () => {  // viser's tabs are opened by a pointer or by a key
+    const tab = plotsTab();
+    if (tab?.getAttribute("aria-selected") !== "true" || !tab.getClientRects().length)
+      tab?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+  };
+  const goToPlots = async () => {
+    if (!plotsTab()?.getClientRects().length) {  // its column is minimised
+      const columns = [...document.querySelectorAll("[data-dock-minimize-all][aria-label='Expand column']")];
+      columns.sort((a, b) => a.getBoundingClientRect().x - b.getBoundingClientRect().x)[0]?.click();
+    }
+    for (let k = 0; k < 100; k++) {  // until they are drawn
+      openPlots();
+      const { plotted } = await ask("plotted", {});
+      if (plotted && toPlot(plotted)) return;
+      await new Promise(next => setTimeout(next, 100));
+    }
+  };
+  window.addEventListener("click", event => {
+    if (!window.__nexdynAsk && PLOTS[event.target?.closest?.("button")?.innerText.trim()]) goToPlots();
+  }, true);
+
   // --- hover -----------------------------------------------------------------------------------------------------------
   const tip = document.createElement("div");
   tip.id = "nexdyn-hover";
@@ -147,7 +181,7 @@
     event.stopImmediatePropagation();
     const { hand } = drag;
     drag = null;
-    if (!hand) ask("select", { ray: ray(event), t: time() });  // it was a click
+    if (!hand) choose({ ray: ray(event), t: time() });  // it was a click
   }, true);
   window.addEventListener("pointercancel", () => { drag = null; }, true);
   window.addEventListener("blur", event => { if (event.target === window) drag = null; }, true);
@@ -219,7 +253,7 @@
     down = null;
     if (!began || event.button !== 0 || !onScene(event)) return;
     if (Math.hypot(event.clientX - began.clientX, event.clientY - began.clientY) > 4) return;  // it was a drag
-    ask(event.shiftKey ? "measure" : "select", { ray: ray(event), t: time() });
+    if (event.shiftKey) ask("measure", { ray: ray(event), t: time() }); else choose({ ray: ray(event), t: time() });
   }, true);
 
   // --- without a GPU shadows take half of the time that a picture takes: such a browser leaves them out (software.js), and says so -
@@ -228,13 +262,26 @@
       : "No GPU: this browser leaves shadows out (add ?shadows to the address to have them)";
     const isOfShadows = x => /^(shadows|阴影)$/.test(x.innerText?.trim() ?? "");
     window.addEventListener("click", event => {  // switched by hand
-      const row = event.target?.closest?.("label") ?? event.target?.parentElement?.parentElement;
-      if (row && isOfShadows(row)) window.__nexdynShadows = true;
+      const label = event.target?.closest?.("label") ?? event.target?.labels?.[0];
+      if (label && isOfShadows(label)) window.__nexdynShadows = true;
     }, true);
     setInterval(() => {
       if (window.__nexdynShadows) return;
       for (const label of document.querySelectorAll("label")) if (isOfShadows(label)) label.title = why;
     }, 400);
+  }
+
+  // --- how many pictures a second this browser draws: the server sends it as many moments (pace.py) ---------------------------------
+  if (!window.__nexdynAsk) {
+    const SLOW = 30, page = Math.random().toString(36).slice(2);  // on the processor more would slow all else
+    let count = 0, since = performance.now();
+    const counted = () => { count++; requestAnimationFrame(counted); };
+    requestAnimationFrame(counted);
+    setInterval(() => {
+      const now = performance.now(), pictures = 1000 * count / (now - since);
+      [count, since] = [0, now];
+      if (!document.hidden) ask("draws", { page, pictures: Math.min(pictures, window.__nexdynSoftware ? SLOW : Infinity).toFixed(1) });
+    }, 4000);
   }
 
   // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------
@@ -260,7 +307,20 @@
         x.dataset.nexdynNamed = "";
       }
     }
+    const scene = viser()?.canvas;
+    for (const x of document.querySelectorAll("canvas")) if (x !== scene && !x.closest(".uplot")) x.setAttribute("aria-hidden", "true");
+    if (scene) named(scene, "img", `${chinese ? "三维场景" : "3D scene"}: ${document.title.split(" · ")[0]}`);
+    for (const root of document.querySelectorAll(".uplot")) {
+      const title = root.querySelector(".u-title")?.textContent ?? "";
+      named(root, "group", `${title}, ${chinese ? "加号、减号缩放，0 显示全部，左右方向键移动" : "plus and minus zoom, 0 shows all, left and right arrows move"}`);
+      if (root.tabIndex !== 0) root.tabIndex = 0;
+      for (const canvas of root.querySelectorAll("canvas")) named(canvas, "img", title);
+    }
   }, 400);
+  const named = (x, role, label) => {
+    if (x.getAttribute("role") !== role) x.setAttribute("role", role);
+    if (x.getAttribute("aria-label") !== label) x.setAttribute("aria-label", label);
+  };
 
   // --- full screen, which a browser grants to a click or a key alone --------------------------------------------------------
   const full = () => {
@@ -305,11 +365,28 @@
       if (other !== event.target) other.dispatchEvent(new MouseEvent("dblclick", { button: 0 }));
   });
 
+  // by keys: plus and minus zoom about the shown time, 0 shows all, arrows move what is seen; all plots together
+  const ZOOMS = { "+": [0.5, 0], "=": [0.5, 0], "-": [2, 0], "_": [2, 0], "0": [Infinity, 0], ArrowLeft: [1, -0.25], ArrowRight: [1, 0.25] };
+  window.addEventListener("keydown", event => {
+    const root = event.target?.closest?.(".uplot"), zoom = ZOOMS[event.key];
+    if (!root || !zoom || event.ctrlKey || event.metaKey || event.altKey) return;
+    const all = Object.values(window.__viserTestpoints?.uplots ?? {}).map(x => x.chart).filter(x => x);
+    const chart = all.find(x => x.root === root);
+    if (!chart) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();  // the camera stays
+    const x = chart.data[0], [first, last] = [x[0], x[x.length - 1]], [factor, by] = zoom;
+    const { min, max } = chart.scales.x, wide = Math.min(factor * (max - min), last - first), t = time();
+    const middle = factor === 1 ? (min + max) / 2 + by * (max - min) : t >= min && t <= max ? t : (min + max) / 2;
+    const low = Math.min(Math.max(middle - wide / 2, first), last - wide);
+    for (const one of all) one.setScale("x", { min: low, max: low + wide });
+  }, true);
+
   // --- the tree of the model ---------------------------------------------------------------------------------------------
   const items = () => [...document.querySelectorAll(".nexdyn-tree [role=treeitem]")];
   window.addEventListener("click", event => {
     const of = event.target?.closest?.("[data-nexdyn]")?.dataset.nexdyn;
-    if (of) ask("select", { of });
+    if (of) choose({ of });
   }, true);
   window.addEventListener("keydown", event => {
     const item = event.target?.closest?.("[role=treeitem]");
@@ -317,7 +394,7 @@
     const all = items(), i = all.indexOf(item);
     const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: all.length - 1 }[event.key];
     if (next !== undefined) all[next]?.focus();
-    else if (event.key === "Enter" || event.key === " ") { if (item.dataset.nexdyn) ask("select", { of: item.dataset.nexdyn }); }
+    else if (event.key === "Enter" || event.key === " ") { if (item.dataset.nexdyn) choose({ of: item.dataset.nexdyn }); }
     else return;
     event.preventDefault();
     event.stopImmediatePropagation();

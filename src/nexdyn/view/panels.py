@@ -32,11 +32,12 @@ class Plot:
         self._t = 0.0
         self._drawn: tuple[str, ...] = ()
         self.panel: Panel | None = None
+        self.title = ""
 
     def show(self, panel: Panel | None, now: float) -> None:
         """Draw this panel instead of what was drawn, or nothing."""
         if panel is None or not panel.lines or len(panel.lines[0].x) < 2:
-            before, self._handle, self.panel = self._handle, None, None
+            before, self._handle, self.panel, self.title = self._handle, None, None, ""
             if before is not None:
                 before.remove()
             return
@@ -51,6 +52,7 @@ class Plot:
     def _draw(self, panel: Panel) -> None:
         before = self._handle
         self._drawn, panel = _identity(panel), in_words(panel, self._words)
+        self.title = _title(panel)
         series: list[dict[str, Any]] = [{"label": panel.x}]
         for line, color in zip(panel.lines, COLORS, strict=False):
             series.append({"label": line.label, "stroke": color, "width": 1.5, "scale": "y", "points": {"show": False}})
@@ -64,7 +66,7 @@ class Plot:
         )
         with self._tab:
             self._handle = self._gui.add_uplot(
-                self._data(), tuple(series), title=_title(panel), height=self._height, scales=self._scales(), axes=axes,
+                self._data(), tuple(series), title=self.title, height=self._height, scales=self._scales(), axes=axes,
                 padding=(4, 12, 0, 0), legend={"live": False}, order=self._order,
                 cursor={"sync": {"key": "nexdyn", "scales": ("x", None)}},
             )  # fmt: skip
@@ -117,7 +119,7 @@ def _title(panel: Panel) -> str:
     quantity, _, unit = panel.y.partition(" [")
     if panel.y.startswith(panel.title):
         return panel.y
-    told = panel.title.startswith(quantity) or panel.title.endswith((f" {quantity}", f": {quantity}"))
+    told = panel.title.startswith(quantity) or f" {quantity}:" in panel.title or panel.title.endswith(f" {quantity}")
     return f"{panel.title} [{unit}" if told else f"{panel.title}, {panel.y}"
 
 

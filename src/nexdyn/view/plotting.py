@@ -31,6 +31,8 @@ class Plots:
     def __init__(self, viewer: Viewer, gui: Any, panel: Any) -> None:
         self.viewer = viewer
         self.chosen: list[tuple[str, str]] = []
+        self._begins: dict[tuple[str, str], int] = {}
+        """Which plot is the first one of a kind and a name."""
         w = viewer._words
         tab = panel.add_tab(w("Plots"))
         self._kinds = {w(kind): kind for kind in PLOTTED}
@@ -78,6 +80,12 @@ class Plots:
         panel = None if ghost is None else differences(self.viewer._motion, ghost)
         self._apart.show(None if panel is None else self.viewer._units.panel(panel), self.viewer.t)
 
+    def title_of(self, any_of: list[tuple[str, str]]) -> str:
+        """The title of the first plot that is drawn of one of these kinds and names; "" for none."""
+        at = [self._begins[one] for one in any_of if one in self._begins]
+        titles = [self._more[k].title for k in at if k < MOST_PLOTS]
+        return next((title for title in titles if title), "")
+
     def keep(self) -> None:
         """Keep what the menus show."""
         self.add([self._now()])
@@ -108,13 +116,16 @@ class Plots:
         if result is None:
             return
         found: list[Panel] = []
+        begins: dict[tuple[str, str], int] = {}
         units = self.viewer._units
         for kind, name in dict.fromkeys([*self.chosen, self._now()]):
+            begins[kind, name] = len(found)
             try:
                 found += panels(result, [kind], [name] if name else [])
             except NexDynError:  # nothing of this kind
                 continue
         with self.viewer._lock:
+            self._begins = begins
             for k, plot in enumerate(self._more):
                 plot.show(units.panel(found[k]) if k < len(found) else None, self.viewer.t)
             left = self.viewer._words.more(len(found) - MOST_PLOTS)

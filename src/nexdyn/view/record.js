@@ -19,7 +19,7 @@ const unpacked = async kept => {
 };
 let values = new Float32Array(0);  // until they are unpacked
 const state = {
-  key: "", points: [], follow: data.follow, opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
+  key: "", points: [], follow: data.follow, place: null, still: [0, 0, 0], opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
 };
 
 document.head.append(make("style", { textContent: `
@@ -178,7 +178,7 @@ const answers = {
     const mass = hit.body === "ground" ? "" : `  ${number(data.cards[`body:${hit.body}`].fixed[0][1][0])} kg`;
     return { name: hit.body, said: hit.body === "ground" ? w("ground") : hit.body + mass };
   },
-  select: (given, t) => { select(given.of ?? `body:${pick(given, t)?.body}`); return { selected: state.key }; },
+  select: (given, t) => { choose(given.of ?? `body:${pick(given, t)?.body}`); return { selected: state.key }; },
   measure: (given, t) => { const hit = pick(given, t); if (hit) measure(hit); return hit ? { name: hit.body, point: hit.p } : {}; },
 };
 window.__nexdynAsk = async (what, given) => answers[what]?.(given, Number(given.t ?? time())) ?? {};
@@ -242,10 +242,12 @@ const fixed = message => {  // the same objects come again each time the recordi
   if (message.props && changed.props[name]) Object.assign(message.props, changed.props[name]);
   return message;
 };
-const shift = t => {  // a followed body stays where it was at the start
-  if (!state.follow) return [0, 0, 0];
-  return plus(pose(state.follow, data.start).p, pose(state.follow, t).p, -1);
+const shift = t => {  // a followed body stays where it was at the start, or where it was seen as it was clicked
+  if (!state.follow) return state.still;
+  return plus(state.place ?? pose(state.follow, data.start).p, pose(state.follow, t).p, -1);
 };
+const drift = () => state.follow ? state.place ? plus(state.place, pose(state.follow, data.start).p, -1) : [0, 0, 0] : state.still;
+const asRecorded = () => state.follow === data.follow && !state.place && !state.still.some(x => x);
 const catchMessages = () => {
   const queue = viser()?.messageQueue;
   if (!queue || queue === caught) return;
@@ -254,9 +256,9 @@ const catchMessages = () => {
   queue.push = (...messages) => {
     for (const message of messages) {
       const moved = message.name === "/motion" && message.type === "SetPositionMessage";
-      if (moved && state.follow !== data.follow) continue;
+      if (moved && !asRecorded()) continue;
       push.call(queue, fixed(message));
-      if (message.name === data.clock && message.type === "SetPositionMessage" && state.follow !== data.follow)
+      if (message.name === data.clock && message.type === "SetPositionMessage" && !asRecorded())
         push.call(queue, { type: "SetPositionMessage", name: "/motion", owner: "", position: shift(message.position[0]) });
     }
     return queue.length;
@@ -302,20 +304,24 @@ const setSection = section => {
   levels.hidden = !section;
   tellLevel();
 };
-const setFollow = body => {
+const setFollow = (body, steady = false) => {  // steady: what is seen stays where it is
+  const t = time(), now = shift(t);
+  state.still = steady && !body ? now : [0, 0, 0];
+  state.place = steady && body ? plus(pose(body, t).p, now) : null;
   state.follow = body;
   send({ type: "SetPositionMessage", name: "/motion", position: shift(time()) });
   follows.value = body;
 };
-const pixel = grey => {  // an image of one pixel
-  const canvas = make("canvas", { width: 1, height: 1 }), context = canvas.getContext("2d");
-  context.fillStyle = `rgb(${grey}, ${grey}, ${grey})`;
-  context.fillRect(0, 0, 1, 1);
+const sky = ([above, below]) => {  // an image of one column
+  const canvas = make("canvas", { width: 1, height: 256 }), context = canvas.getContext("2d");
+  for (let k = 0; k < 256; k++) {
+    context.fillStyle = `rgb(${above.map((x, i) => Math.round(x + k / 255 * (below[i] - x))).join()})`;
+    context.fillRect(0, k, 1, 1);
+  }
   return Uint8Array.from(atob(canvas.toDataURL("image/png").split(",")[1]), c => c.charCodeAt(0));
 };
 const background = () => {
-  const { grey } = data.behind[state.dark];
-  return { format: "png", rgb_data: grey === null ? null : pixel(grey), depth_data: null };
+  return { format: "png", rgb_data: sky(data.behind[state.dark].sky), depth_data: null };
 };
 const setDark = dark => {
   state.dark = darkBox.checked = dark;
@@ -336,7 +342,8 @@ const inThree = p => {  // the root turns the model's axes into those of the win
 const aim = side => {
   const [eye, target] = data.views[state.parallel][side], box = viser().canvas.getBoundingClientRect();
   const far = side || !data.shared ? Math.max(1, box.height / box.width) : 1;
-  viser().cameraControl.setLookAt(...inThree(plus(target, plus(eye, target, -1), far)), ...inThree(target), false);
+  const at = plus(target, drift());
+  viser().cameraControl.setLookAt(...inThree(plus(at, plus(eye, target, -1), far)), ...inThree(at), false);
 };
 const setParallel = parallel => {  // the eye stays where it is (scene.js)
   state.parallel = parallelBox.checked = parallel;
@@ -417,9 +424,21 @@ const choice = (label, options, act) => {
   return [make("label", {}, `${w(label)} `, list), list];
 };
 const chosen = make("div"), differs = make("div"), measured = make("div");
-const followSelected = () => {
+const selectedBody = () => {  // or the child of the selected joint
   const [kind, ...rest] = state.key.split(":"), body = kind === "joint" ? data.cards[state.key].child : rest.join(":");
-  if (body && body !== "ground") setFollow(state.follow === body ? "" : body);
+  return body === "ground" ? "" : body;
+};
+const followSelected = () => { if (selectedBody()) setFollow(state.follow === selectedBody() ? "" : selectedBody()); };
+let led = "", ledFrom = "";  // what is followed because it was selected, and what was before
+const choose = key => {
+  select(key);
+  if (!alongBox.checked) return;
+  const body = selectedBody();
+  if (body) { if (state.follow !== led) ledFrom = state.follow; led = body; }
+  else if (!state.follow || state.follow !== led) return;
+  else led = "";
+  const next = body || ledFrom;
+  if (next !== state.follow) setFollow(next, true);
 };
 const measureSelected = () => {
   const [kind, ...rest] = state.key.split(":"), it = data.cards[state.key];
@@ -427,9 +446,10 @@ const measureSelected = () => {
   else if (kind === "joint") measure({ body: it.child, p: it.p });
 };
 const withSelected = make("div", {}, button("Follow", followSelected, "F"), button("Plot it", () => plotSelected()),
-  button("Measure from it", measureSelected, "M"), button("Deselect", () => select("")));
+  button("Measure from it", measureSelected, "M"), button("Deselect", () => choose("")));
 const clear = button("Clear points", () => { state.points = []; tell(); });
-aside.append(chosen, withSelected, differs, measured, clear);
+const [alongLabel, alongBox] = box("follow what is selected", true, () => {});
+aside.append(chosen, alongLabel, withSelected, differs, measured, clear);
 let said = "";
 const tell = () => {
   const t = time(), parts = [card(t), apart(t), ruler(t)], now = parts.join("");
@@ -471,7 +491,7 @@ const tellLevel = () => {  // in the chosen units
   Object.assign(levelBox, { min: factor * (middle - 0.6 * data.size), max: factor * (middle + 0.6 * data.size), step: factor * data.size / 1000 });
   levelBox.value = factor * state.section[1];
 };
-const reset = () => { seek(data.start); if (state.follow !== data.follow) setFollow(data.follow); aim(""); };
+const reset = () => { seek(data.start); if (!asRecorded()) setFollow(data.follow); aim(""); };
 const full = button("Full screen", () => {}, "Z");
 full.dataset.nexdynDo = "fullscreen";
 panels.Show.append(make("div", {}, `${w("view")} `, ...sides.map((name, k) => button(name, () => aim(name), String(k + 1)))),
@@ -550,7 +570,8 @@ const draw = one => {
 };
 const drawPlots = () => { if (window.Plotly) plots.forEach(draw); };
 const addPlot = plot => {
-  const place = make("div", { className: "nexdyn-plot" }), one = { plot, place };
+  const place = make("div", { className: "nexdyn-plot", tabIndex: 0, role: "group", ariaLabel: `${plot.title}, ${w(ZOOM_KEYS)}` }), one = { plot, place };
+  place.addEventListener("keydown", event => zoomByKey(event, one));
   plots.push(one);
   shelf.append(place);
   draw(one);
@@ -561,6 +582,18 @@ const addPlot = plot => {
     zoom = now;
     for (const other of plots) if (other !== one && !same(other.place)) window.Plotly.relayout(other.place, now ? { "xaxis.range": [...now] } : { "xaxis.autorange": true });
   });
+};
+const ZOOM_KEYS = "plus and minus zoom, 0 shows all, left and right arrows move";
+const ZOOMS = { "+": [0.5, 0], "=": [0.5, 0], "-": [2, 0], "_": [2, 0], "0": [Infinity, 0], ArrowLeft: [1, -0.25], ArrowRight: [1, 0.25] };
+const zoomByKey = (event, { plot, place }) => {  // as on the page (page.js)
+  const keys = ZOOMS[event.key];
+  if (!keys || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const [first, last] = [plot.t[0], plot.t.at(-1)], [min, max] = zoom ?? [first, last], [factor, by] = keys, t = time();
+  const wide = Math.min(factor * (max - min), last - first), middle = factor === 1 ? (min + max) / 2 + by * (max - min) : t >= min && t <= max ? t : (min + max) / 2;
+  const low = Math.min(Math.max(middle - wide / 2, first), last - wide);
+  window.Plotly.relayout(place, wide < last - first ? { "xaxis.range": [low, low + wide] } : { "xaxis.autorange": true });
 };
 const same = place => {
   const { autorange, range } = place.layout.xaxis;
@@ -636,8 +669,8 @@ const asItIs = () => {
   const { camera, cameraControl } = viser(), target = camera.position.clone();
   cameraControl.getTarget(target);
   const layers = Object.fromEntries(Object.entries(data.layers).map(([layer, [, , on]]) => [layer, on]));
-  const { key, opacity, section, follow, parallel, dark, si } = state;
-  return { key, opacity, section, follow, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
+  const { key, opacity, section, follow, place, still, parallel, dark, si } = state;
+  return { key, opacity, section, follow, place, still, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
     tab: [...tabs.children].findIndex(tab => tab.getAttribute("aria-selected") === "true"),
     eye: camera.position.toArray(), target: target.toArray(), t: performance.now() - moved > 400 ? time() : null };
 };
@@ -652,7 +685,10 @@ const asItWas = given => {
   if (given.si !== state.si) setUnits(given.si);
   if (given.opacity !== state.opacity) setOpacity(given.opacity);
   if (given.section?.join() !== state.section?.join()) setSection(given.section);
-  if (given.follow !== state.follow) setFollow(given.follow);
+  if (given.follow !== state.follow || given.place || given.still.some(x => x)) {
+    setFollow(given.follow);
+    Object.assign(state, { place: given.place, still: given.still });
+  }
   for (const [layer, on] of Object.entries(given.layers))
     if (data.layers[layer] && on !== data.layers[layer][2]) { setLayer(layer, on); boxes[layer].checked = on; }
   viser().cameraControl.setLookAt(...given.eye, ...given.target, false);

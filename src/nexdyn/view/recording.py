@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import InputError, SolveError
+from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.results.batch import BatchResult
 from nexdyn.simulation.quiet import quiet
 from nexdyn.view import server as page
+from nexdyn.view.camera import up_of
 from nexdyn.view.client import script, with_ours
 from nexdyn.view.extras import need
 from nexdyn.view.ghost import Ghost, check_same
@@ -36,6 +37,7 @@ from nexdyn.view.members import first_of, labels
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.numbers import MANY, Numbers, knowledge
 from nexdyn.view.recorded_plots import recorded_plots
+from nexdyn.view.sizes import change_times
 from nexdyn.view.stage import CLOCK, LAYERS, SHOWN_AT_FIRST, Look, Stage
 from nexdyn.view.words import Words
 
@@ -49,6 +51,8 @@ SHORTEST, LONGEST = 2.0, 120.0
 MOST_FRAMES = 6000
 MOST_MEMBERS = 20
 """Members of a batch that are recorded where none are chosen."""
+MOST_TOLD = 5
+"""Times of changes that are told."""
 
 
 @checked_call
@@ -94,6 +98,8 @@ def record(
         check_same(motion.system, over.system)
     setting = Setting(_speed(motion, speed), words, over, members=taken)
     look = Look(frozenset(layers), follow=follow, opacity=opacity, section=section)
+    if changes := change_times(motion, up_of(motion.system)):
+        warn(f"{SIZES_OF_START.format(_listed(changes))}; a video and stills are drawn in those of each moment")
     recording = Recording(page_of(motion, look, setting))
     if target is not None:
         recording.save(target)
@@ -209,7 +215,12 @@ def page_of(motion: Motion, look: Look, setting: Setting) -> str:
     scene = scene.replace('<html lang="en">', f'<html lang="{words.language}">', 1)
     head, body, tail = with_ours(scene, name).partition('<div id="root"></div>')
     said = words("shown at {} × real time").format(f"{speed:g}") if speed != 1.0 else words("shown in real time")
-    aside = _ASIDE.format(name=html.escape(name), said=html.escape(said), method=html.escape(_method(motion)))
+    aside = _ASIDE.format(
+        name=html.escape(name),
+        said=html.escape(said),
+        method=html.escape(_method(motion)),
+        sizes=_sizes(motion, words),
+    )
     program = _kept("text/plain", "nexdyn-plotly", base64.b64encode(_compressed(plotly.get_plotlyjs())).decode())
     ours = "".join(f'<script type="module">{script(file)}</script>' for file in ("record.js", "page.js"))
     return f"{head}{body}{aside}{kept}{program}{ours}{tail}"
@@ -316,4 +327,15 @@ def _method(motion: Motion) -> str:
 
 
 _SCENE = 'window.__VISER_EMBED_DATA__="'
-_ASIDE = """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p></aside>"""
+_ASIDE = """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p>{sizes}</aside>"""
+SIZES_OF_START = "parameters change sizes at t = {} s; a recording draws the sizes of the start throughout"
+
+
+def _listed(times: list[float]) -> str:
+    return ", ".join(f"{t:.4g}" for t in times[:MOST_TOLD]) + (", …" if len(times) > MOST_TOLD else "")
+
+
+def _sizes(motion: Motion, words: Words) -> str:
+    """That sizes change on the way, where they do: what is recorded has those of the start."""
+    times = change_times(motion, up_of(motion.system))
+    return f'<p role="note">{html.escape(words(SIZES_OF_START).format(_listed(times)))}</p>' if times else ""

@@ -144,9 +144,12 @@ class Sharing:
                     ),
                     t,
                 )
+            drift = (
+                viewer._stage.drift if motion.moves else viewer._stage.shift
+            )  # a click lets bodies stay where they are seen
             return _Moment(
-                motion, viewer._ghost, viewer._look, t, viewer._time.speed, np.array(camera.position, dtype=float),
-                np.array(camera.look_at, dtype=float), float(camera.fov), viewer._cameras.parallel,
+                motion, viewer._ghost, viewer._look, t, viewer._time.speed, np.array(camera.position, dtype=float) - drift,
+                np.array(camera.look_at, dtype=float) - drift, float(camera.fov), viewer._cameras.parallel,
                 (int(camera.image_width), int(camera.image_height)),
                 viewer._dark, viewer._units == SI, None if batch is None or shown is None else (batch, shown),
             )  # fmt: skip

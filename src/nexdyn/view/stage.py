@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,6 +40,7 @@ from nexdyn.view.pressure import Pressures
 from nexdyn.view.section import NODE as SECTION
 from nexdyn.view.section import opacity_of, pose_of, section_of
 from nexdyn.view.server import together
+from nexdyn.view.sizes import look_of
 from nexdyn.view.surfaces import Piece
 
 TRAIL = (240, 140, 20)
@@ -67,8 +69,12 @@ TRAVEL = 3.0
 """The heaviest body of what travels so many times its own size is followed at first."""
 ROOM = 0.75
 """Part of the reach about where a running system hangs that its picture has room for: a box, whose corners lie farther out."""
-BEHIND = {"grey": 101, "dark": 58, "night": 16, "dusk": 150}
-"""Backgrounds that are not white, of 255."""
+SKIES = {
+    "light": ((220, 232, 247), (255, 255, 255)), "grey": ((88, 99, 114), (112, 106, 100)), "dark": ((46, 57, 72), (70, 63, 58)),
+    "night": ((9, 14, 25), (23, 20, 19)), "dusk": ((136, 148, 164), (162, 154, 146)),
+}  # fmt: skip
+"""Red, green and blue of each background above and below, of 255. In the middle they are as light as white and as the greys 101, 58, 16
+and 150."""
 AMBIENT = {False: 0.8, True: 2.0}
 """Light from everywhere, of a page that is dark or not: before a dark background sides in the shade are to be seen."""
 LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95), "night": (42, 64), "dusk": (128, 112)}
@@ -104,10 +110,12 @@ class Carried(Protocol):
 
 class Stage:
     """The nodes of one scene on a viser server. The first frame of `motion` is shown when it is made. home: from where it is seen at first,
-    instead of where all of it is in sight. parallel: drawn without perspective."""
+    instead of where all of it is in sight. parallel: drawn without perspective. like: a stage of the same bodies in other sizes, in whose
+    place this one comes: the vertical, a followed body and trails go on."""
 
     def __init__(
-        self, server: Any, motion: Motion, look: Look | None = None, dark: bool = False, home: Camera | None = None, parallel: bool = False
+        self, server: Any, motion: Motion, look: Look | None = None, dark: bool = False, home: Camera | None = None,
+        parallel: bool = False, like: Stage | None = None,
     ) -> None:  # fmt: skip
         self.server, self.motion, self.dark, self.home, self.parallel = server, motion, dark, home, parallel
         self.system: System = motion.system
@@ -116,20 +124,45 @@ class Stage:
         self._placing = Placing.of(self.joining, self.row)
         self.drawn = [piece for piece in pieces(self.system) if piece.body in self.row]
         self.look = look or Look()
-        self.look = replace(self.look, follow=self.look.follow or self._traveller())
+        if like is None:
+            self.look = replace(self.look, follow=self.look.follow or self._traveller())
         low, high = self._bounds(self.look.follow)
         if motion.goes_on:
             low, high = self._room(low, high)
         self.center, self.size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
         self.travel = max(self.size, float(np.linalg.norm(np.subtract(*self._bounds()))))
         self._corners = corners(low, high)
-        self.up = up_of(self.system)
-        self._frame = motion.at(motion.start)
+        self.up: np.ndarray = up_of(self.system) if like is None else like.up
+        self._frame = self._first = motion.at(motion.start)
+        self.shift, self._kept_at = np.zeros(3, dtype=np.float32), np.zeros(3, dtype=np.float32)
+        self.still = False
+        """Whether the scene stays where it is although a body is followed: a hand moves it."""
+        self._past: deque[tuple[float, np.ndarray]] = deque(maxlen=MOST_PAST)
         self._carried: dict[str, Carried] = {}
+        self.makers: dict[str, Callable[[Any, Frame], Carried]] = {}
+        """What makes what is carried, by name."""
         self._lay_out(low)
+        self.keep_place()
+        self.outgrown = like is not None
+        """Whether browsers look from where they would with other sizes."""
+        if like is not None:
+            self._go_on_from(like)
+        else:
+            self.aim()
         self._see_through()
         self._cut()
         self.show(motion.start)
+
+    @cached_property
+    def drawn_like(self) -> bytes:
+        """What `look_of` tells of what is drawn."""
+        return look_of(self.system, self.up)
+
+    def _go_on_from(self, like: Stage) -> None:
+        self._first, self.shift, self._kept_at = like._first, like.shift, like._kept_at
+        self.eye: np.ndarray = like.eye
+        if len(like._trailed) == len(self._trailed):
+            self._past = like._past
 
     # --- a moment -------------------------------------------------------------------------------------------------
 
@@ -165,9 +198,12 @@ class Stage:
         at = np.array([f.position[i] + R[i] @ p for i, p in self._trailed]).reshape(-1, 3)
         self._past.append((t, at.astype(np.float32)))
 
-    def set_look(self, look: Look, t: float, frame: Frame | None = None) -> None:
-        """Show or hide layers, follow another body."""
+    def set_look(self, look: Look, t: float, frame: Frame | None = None, steady: bool = False) -> None:
+        """Show or hide layers, follow another body. steady: one that is followed from now on stays where it is seen, else it comes to where
+        it was at the start; and what was followed leaves the scene where it is."""
         before, self.look = self.look, look
+        if look.follow != before.follow:
+            self.keep_place(steady)
         with together(self.server):
             if look.opacity != before.opacity:
                 self._see_through()
@@ -196,15 +232,15 @@ class Stage:
         with together(self.server):
             if (before := self._carried.pop(name, None)) is not None:
                 before.remove()
+            self.makers.pop(name, None)
             if make is not None:
+                self.makers[name] = make
                 self._carried[name] = make(self.server.scene, self._frame)
 
     def darken(self, dark: bool) -> None:
-        """Put a dark background behind the scene, or the one with the most contrast; what is dark stands out from grey."""
+        """Put a dark sky behind the scene, or the one with the most contrast; what is dark stands out from grey."""
         self.behind = self.backdrops[dark]
-        image = None if self.behind == "light" else np.full((1, 1, 3), BEHIND[self.behind], dtype=np.uint8)
-        if image is not None or self._floor is not None:  # at first there is none
-            self.server.scene.set_background_image(image)
+        self.server.scene.set_background_image(sky(self.behind), format="png")
         self._ambient.intensity = AMBIENT[dark]
         if self._floor is not None:
             self._floor.cell_color, self._floor.section_color = ((grey,) * 3 for grey in LINES[self.behind])
@@ -217,12 +253,28 @@ class Stage:
     def _light(self) -> None:
         self.server.scene.configure_default_lights(cast_shadow="shadows" in self.look.layers)
 
+    def keep_place(self, steady: bool = False) -> None:
+        """Keep the followed body where it was at the start, or where it is seen now; with none, the scene where it was, or is."""
+        followed = self.row.get(self.look.follow)
+        if followed is not None:
+            self._kept_at = self._frame.position[followed] + self.shift if steady else self._first.position[followed]
+        elif not steady:
+            self.shift = np.zeros(3, dtype=np.float32)
+
+    @property
+    def drift(self) -> np.ndarray:
+        """How far (3,) [m] the scene stands from where it stood, had the followed body stayed where it was at the start."""
+        followed = self.row.get(self.look.follow)
+        return self.shift if followed is None else self._kept_at - self._first.position[followed]
+
     def _follow(self, f: Frame) -> None:
-        shift = np.zeros(3, dtype=np.float32)
         if self.look.follow in self.row:
-            i = self.row[self.look.follow]
-            shift = self.motion.at(self.motion.start).position[i] - f.position[i]
-        put(self._root, shift)
+            at = f.position[self.row[self.look.follow]]
+            if self.still:
+                self._kept_at = at + self.shift
+            else:
+                self.shift = self._kept_at - at
+        put(self._root, self.shift)
 
     def _place_bodies(self, f: Frame) -> None:
         p, q = placed(f, self._batch_row, self._batch_q, self._batch_p)
@@ -263,8 +315,8 @@ class Stage:
         scene = self.server.scene
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
-        self._ambient = scene.add_light_ambient("/light", intensity=AMBIENT[self.dark])
-        self.backdrops = {dark: backdrop([*self.drawn, *self.joining], dark) for dark in (False, True)}
+        self._ambient: Any = scene.add_light_ambient("/light", intensity=AMBIENT[self.dark])
+        self.backdrops: dict[bool, str] = {dark: backdrop([*self.drawn, *self.joining], dark) for dark in (False, True)}
         self._floor: Any = None
         self.darken(self.dark)
         self._root = scene.add_frame("/motion", show_axes=False)
@@ -284,7 +336,6 @@ class Stage:
             for node in nodes:
                 node.visible = layer in self.look.layers
         self._light()
-        self.aim()
 
     def _add_bodies(self) -> None:
         scene, by_surface = self.server.scene, defaultdict(list)
@@ -407,7 +458,6 @@ class Stage:
         last = [name for name in self.system.bodies if name not in parents and name in self.row] or self.motion.bodies
         points += [(self.row[name], self.system.bodies[name].resolved(values).com) for name in last]
         self._trailed, self.without_trail = points[:MOST_TRAILS], max(0, len(points) - MOST_TRAILS)
-        self._past: deque[tuple[float, np.ndarray]] = deque(maxlen=MOST_PAST)
         self._trails = self.server.scene.add_line_segments(
             "/motion/trails", self._trail_segments(self.motion.start), TRAIL, thickness=2.5, thickness_units="screen"
         )
@@ -481,6 +531,13 @@ class Stage:
         camera.near, camera.far = 1e-3 * self.size, 200.0 * self.size
         camera.fov = FIELD
         camera.position, camera.look_at = tuple(first.eye.tolist()), tuple(first.target.tolist())
+
+
+def sky(kind: str) -> np.ndarray:
+    """A background as bytes of sRGB (256, 1, 3), from above to below."""
+    above, below = (np.array(color, dtype=float) for color in SKIES[kind])
+    down = np.linspace(0.0, 1.0, 256)[:, None, None]
+    return np.asarray((above + down * (below - above)).round().astype(np.uint8))
 
 
 def put(handle: Any, position: np.ndarray, quaternion: np.ndarray | None = None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
 from nexdyn.results.atomic import PathLike, file_path, written
+from nexdyn.simulation.quiet import quiet
 from nexdyn.spatial.algebra import Mat3, Vec3
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import raster
@@ -32,6 +33,7 @@ from nexdyn.view.overlays import CONTACT, Lines, Transmitted, arrow
 from nexdyn.view.pressure import color as color_of
 from nexdyn.view.pressure import discs, rims, scale_of, ticks
 from nexdyn.view.section import Section, cut, opacity_of, section_of
+from nexdyn.view.sizes import system_at, systems_of
 from nexdyn.view.surfaces import Piece, Surface
 
 if TYPE_CHECKING:
@@ -153,8 +155,12 @@ class Studio:
 
     def __init__(self, motion: Motion, shot: Shot, moment: float | None = None, ghost: Motion | None = None) -> None:
         self.motion, self.shot, self._moment = motion, shot, moment
+        self._systems = systems_of(motion)
+        self._worn = 0 if moment is None else system_at(self._systems, moment)  # the one whose sizes are drawn
+        if self._worn:
+            motion = self.motion = replace(motion, system=self._systems[self._worn][1])
         self._ghost: tuple[Motion, np.ndarray, np.ndarray, np.ndarray] | None = None
-        row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
+        self._rows = row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         drawn = [piece for piece in pieces(motion.system) if piece.body in row]
         if shot.follow is not None and shot.follow not in row:
             raise unknown("body", shot.follow, motion.bodies)
@@ -180,16 +186,34 @@ class Studio:
         heights = points @ up
         first = 8 * max(1, len(drawn) + len(joining))
         self.floor = floor_of(motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent)
-        colliding = collision_pieces(motion.system, row, self._extent) if shot.collision else []
-        self._fix([*drawn, *colliding], row)
-        self._bodies = len(drawn)
-        over = [] if ghost is None else self._lay_over(ghost)
-        self._mesh = _Mesh.of([*_thinned(drawn, shot.opacity), *colliding, *_thinned(joining, shot.opacity), *over])
-        self._transmitted = Transmitted(motion, row, self._extent)
+        self._over = ghost
+        self._wear(drawn, joining)
         self._contact_scale = motion.contact_scale(self._extent)
         self._pressure, self._largest = scale_of(motion) if shot.pressure else (0.0, 0.0)
         self._sun, self._R_SW = _sun(self.camera)
         self._buffers()
+
+    def _wear(self, drawn: list[Piece], joining: list[Link]) -> None:
+        """Draw these pieces and links of the motion's system."""
+        shot, row, system = self.shot, self._rows, self.motion.system
+        colliding = collision_pieces(system, row, self._extent) if shot.collision else []
+        self._fix([*drawn, *colliding], row)
+        self._bodies = len(drawn)
+        over = [] if self._over is None else self._lay_over(self._over)
+        self._mesh = _Mesh.of([*_thinned(drawn, shot.opacity), *colliding, *_thinned(joining, shot.opacity), *over])
+        self._transmitted = Transmitted(self.motion, row, self._extent)
+
+    def _fit_sizes(self, t: float) -> None:
+        """Draw the bodies in the sizes that they have at the time `t` [s], where a change of parameters has given them others."""
+        if len(self._systems) < 2 or (now := system_at(self._systems, t)) == self._worn:
+            return
+        self._worn, system = now, self._systems[now][1]
+        self.motion = replace(self.motion, system=system)
+        with quiet():  # of meshes that are missing it was said before
+            drawn = [piece for piece in pieces(system) if piece.body in self._rows]
+            joining = [link for link in links(system) if link.a in self._rows and link.b in self._rows]
+            self._links, self._closed = Placing.of(joining, self._rows), {}
+            self._wear(drawn, joining)
 
     def _fix(self, drawn: Sequence[Piece], row: dict[str, int]) -> None:
         """What is placed with the bodies: rows, attitudes and positions in them."""
@@ -270,6 +294,7 @@ class Studio:
 
     def picture(self, t: float) -> np.ndarray:
         """The moment `t` [s] as bytes of sRGB (height, width, 3)."""
+        self._fit_sizes(t)
         shift = self._followed(t)
         mesh = self._drawn(t)
         view, sun_view, stage = self._view(shift), self._sun_view(shift), self._stage(shift)

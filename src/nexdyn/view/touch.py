@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,25 +29,26 @@ from nexdyn.view.hand import HandMark
 from nexdyn.view.motion import Motion
 from nexdyn.view.picking import Hit
 from nexdyn.view.server import together
+from nexdyn.view.sizes import look_of
 from nexdyn.view.touch_controls import TouchControls
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
     from nexdyn.view.viewer import Viewer
 
-RATE = 30.0
-"""Moments a second, at most."""
 TELL = 0.25
 """Seconds between two looks at numbers: time, factor, coordinates, energies."""
 MOST_WORK = 0.05
 """Seconds that the machine computes between two moments, at most."""
 BEHIND = 0.1
 """Seconds of real time that are made up for; what is later is left out."""
-PLOTTED = 600
-"""States that the plots show, the last ones: 20 s at full rate."""
+PLOTTED = 1200
+"""States that the plots show, the last ones: 20 s at the highest rate of moments (pace.py)."""
 PLOT = 0.5
 """Seconds between two drawings of the plots, and PLOT_SHARE of the time at most for them."""
 PLOT_SHARE = 0.1
+SIZE_SHARE = 0.25
+"""Of the time what drawing in other sizes takes at most."""
 FARTHEST = 100.0
 """How far the hand goes, in sizes of the scene: where one looks along the plane of a drag, it would go to infinity."""
 LOST = 2.0
@@ -90,6 +92,8 @@ class Touch:
         self.recent: Result | None = None
         """The last states, which the plots show."""
         self._plotted, self._plot_apart = -np.inf, PLOT
+        self._of, self._changed, self._sized, self._size_apart = session.system, False, -np.inf, 0.0
+        """Of which system what is drawn was last compared; whether anything was changed since the start; when, and when again."""
         self._debt, self._pace = 0.0, 1.0
         """Seconds of the system still to go; seconds of it that the machine computes in one of its own."""
         self._over = threading.Event()
@@ -235,7 +239,7 @@ class Touch:
         before = due = time.perf_counter()
         while not self._over.wait(max(0.0, due - time.perf_counter())) and not self._viewer.ended:
             now = time.perf_counter()
-            passed, before, due = now - before, now, max(due + 1.0 / RATE, now)
+            passed, before, due = now - before, now, max(due + 1.0 / self._viewer._pace.rate, now)
             try:
                 self._moment(passed)
             except Exception as error:  # the page goes on: it can restart, or show what was done
@@ -304,15 +308,36 @@ class Touch:
         with viewer._lock:
             if viewer.ended or self._over.is_set():
                 return
+            began = time.perf_counter()
             viewer._motion = viewer._stage.motion = latest
             viewer._frame = None
             viewer._time.playing, viewer._time.t = False, latest.start
             with together(viewer.server):
+                self._fit_sizes(latest)
+                viewer._stage.still = self._now is not None  # else what is pulled would run away from the mouse
                 viewer._stage.grow(latest.start, latest.at(latest.start))
                 viewer._stage.show(latest.start)
                 if now - self._told > TELL:
                     self._told = now
                     self._tell(latest)
+            viewer._pace.took(time.perf_counter() - began)
+
+    def _fit_sizes(self, latest: Motion) -> None:
+        """Draw the bodies in other sizes where a change of parameters has given them others, as often as that takes little of the time."""
+        if latest.system is self._of:
+            return
+        changed, began = bool(self.session.changed), time.monotonic()
+        if (changed or self._changed) and began - self._sized < self._size_apart:
+            self._news = True  # later
+            return
+        if changed or self._changed:  # else it is the force of the hand
+            viewer = self._viewer
+            if look_of(latest.system, viewer._stage.up) != viewer._stage.drawn_like:
+                viewer.draw_anew(replace(latest, goes_on=True))
+                viewer._stage.motion = latest
+            self._sized = time.monotonic()
+            self._size_apart = (self._sized - began) / SIZE_SHARE
+        self._of, self._changed = latest.system, changed
 
     def _plot(self, began: float) -> None:
         """Draw the chosen plots of the last states, as often as that takes little of the time."""

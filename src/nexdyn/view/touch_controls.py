@@ -49,7 +49,7 @@ class TouchControls:
         gui, w = viewer.server.gui, viewer._words
         self._folder = viewer._controls.live_folder()
         with self._folder:
-            self._said = gui.add_markdown("")
+            self._said = gui.add_html("")  # which a page shows with the picture that came with it, as no markdown
             self._wrong = gui.add_html("", visible=False)
             self._go = gui.add_button(w("Pause"), hint=w("stand still, or go on (space)"))
             self._step = gui.add_button(w("One step"), hint=w("and stand still (.)"))
@@ -231,14 +231,14 @@ class TouchControls:
         touch, w, viewer = self._touch, self._viewer._words, self._viewer
         self._coordinates, self._system = touch.coordinates(latest), touch.session.system
         speed = viewer._time.speed
-        parts = [f"**{w('live')}**: t = {latest.start:.2f} s"]
+        parts = [f"<b>{html.escape(w('live'))}</b>: t = {latest.start:.2f} s"]
         if touch.running and touch.factor < SLOW * speed:
-            parts.append(f"{touch.factor:.2f} × {w('real time')}")
+            parts.append(html.escape(f"{touch.factor:.2f} × {w('real time')}"))
         hand = touch.hand
         if hand is not None:
-            parts.append(f"{w('pull')} {float(np.linalg.norm(hand.force)):.3g} N")
+            parts.append(html.escape(f"{w('pull')} {float(np.linalg.norm(hand.force)):.3g} N"))
         wrong = touch.said or touch.session.failure
-        said = ", ".join(parts)
+        said = f'<p class="nexdyn-said" data-nexdyn-live>{", ".join(parts)}</p>'
         if self._said.content != said:
             self._said.content = said
         kind = html.escape(w("stopped" if touch.session.failure else "refused"))

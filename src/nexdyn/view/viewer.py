@@ -32,11 +32,13 @@ from nexdyn.view.cameras import Cameras
 from nexdyn.view.controls import Controls
 from nexdyn.view.ghost import Ghost, check_same, same
 from nexdyn.view.inquiry import Inquiry
-from nexdyn.view.live import RATE, Live
+from nexdyn.view.live import Live
 from nexdyn.view.members import first_of
 from nexdyn.view.motion import Frame, Motion, motion_of
+from nexdyn.view.pace import Pace
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import Poser, poser_of
+from nexdyn.view.sizes import look_of, system_at, systems_of
 from nexdyn.view.stage import LAYERS, SIDES, Look, Stage
 from nexdyn.view.units import MM_DEG, SI
 from nexdyn.view.words import Words
@@ -106,7 +108,10 @@ class Viewer(metaclass=CheckedCalls):
         self._motion = motion_of(what)
         self._ghost = _ghost_of(self._motion, ghost)
         self._time = Playback(self._motion.start, self._motion.end)
+        self._systems, self._drawn_of = systems_of(self._motion), 0
+        """From when on what moves is of which system, and which of them is drawn."""
         self._frame: Frame | None = None
+        self._pace = Pace()
         self._look, self._cameras = Look(), Cameras(self)
         self._said = 0.0
         self._due: list[float] = []
@@ -287,6 +292,7 @@ class Viewer(metaclass=CheckedCalls):
             return
         with self._lock:
             self.seek(self._motion.start)
+            self._stage.keep_place()
             self.look(replace(self._look, follow=self._first_look.follow))
             self.aim()
 
@@ -335,8 +341,9 @@ class Viewer(metaclass=CheckedCalls):
             self._controls.tell_mode()
             self._inquiry.tell()
 
-    def look(self, look: Look) -> None:
-        """Show other layers, other arrows, or follow another body."""
+    def look(self, look: Look, steady: bool = False) -> None:
+        """Show other layers, other arrows, or follow another body. steady: that one stays where it is seen, instead of where it was at the
+        start."""
         unknown = look.layers - set(LAYERS)
         if unknown:
             raise InputError(f"no layer {', '.join(sorted(unknown))}; layers: {', '.join(LAYERS)}")
@@ -344,7 +351,7 @@ class Viewer(metaclass=CheckedCalls):
             self.system.body(look.follow)  # raises the error that names the nearest
         with self._lock:
             self._look = look
-            self._stage.set_look(look, self.t, self._frame)
+            self._stage.set_look(look, self.t, self._frame, steady)
             self._controls.tell(look)
 
     def lay_over(self, ghost: Result | None) -> None:
@@ -436,7 +443,7 @@ class Viewer(metaclass=CheckedCalls):
         before = due = time.perf_counter()
         while not self._ended.wait(max(0.0, due - time.perf_counter())):
             now = time.perf_counter()
-            passed, before, due = now - before, now, max(due + 1.0 / RATE, now)
+            passed, before, due = now - before, now, max(due + 1.0 / self._pace.rate, now)
             with self._lock:
                 self._settle(time.monotonic())
                 if not self.playing and self._frame is None:
@@ -444,11 +451,13 @@ class Viewer(metaclass=CheckedCalls):
                 if self.playing and not self._ended.is_set():
                     self._time.advance(passed)
                     self._show_time()
+                    self._pace.took(time.perf_counter() - now)
 
     def _joined(self, client: Any) -> None:
         with self._lock:
             self._cameras.new.append(client)
             client.camera.on_update(lambda _: self._reframe(client))
+            self._fit_sizes()
             self._stage.show(self.t, self._frame)  # nothing was sent while nobody looked
             self._sync()
         self._lay_out_soon()
@@ -481,12 +490,36 @@ class Viewer(metaclass=CheckedCalls):
         if not self.watched:
             return
         with page.together(self.server):
+            self._fit_sizes()
             self._stage.show(self.t)
             self._controls.tell_time(self.t)
             now = time.monotonic()
             if now - self._said > 1.0 / CURSOR_RATE or not self.playing:
                 self._said = now
                 self._sync()
+
+    def _fit_sizes(self) -> None:
+        """Draw the bodies in the sizes that they have at the shown time, where a change of parameters has given them others."""
+        if len(self._systems) > 1 and (now := system_at(self._systems, self.t)) != self._drawn_of:
+            self._drawn_of, system = now, self._systems[now][1]
+            if look_of(system, self._stage.up) != self._stage.drawn_like:
+                self.draw_anew(replace(self._motion, system=system))
+            else:
+                self._stage.motion = replace(self._motion, system=system)
+            self._inquiry.new_sizes()
+
+    def draw_anew(self, motion: Motion) -> None:
+        """Draw the same bodies in the sizes of this motion's system; camera, look, selection, measured points and all that is laid over
+        stay. For what runs on the page."""
+        before = self._stage
+        with page.together(self.server):
+            self.server.scene.remove_by_name("/motion")
+            self._stage = Stage(
+                self.server, motion, self._look, self._dark, self._home, self._cameras.parallel, before
+            )  # fmt: skip
+            self._inquiry.new_sizes()
+            for name, make in before.makers.items():
+                self._stage.carry(name, make)
 
     def _sync(self) -> None:
         self._controls.sync(self.t, self.playing)
@@ -506,6 +539,7 @@ class Viewer(metaclass=CheckedCalls):
         if self._ghost is not None and another and not same(motion.system, self._ghost.system):
             self._ghost = None
         self._time.cover(motion.start, motion.end)
+        self._systems, self._drawn_of = systems_of(motion), 0
         self.server.scene.remove_by_name("/motion")
         self._stage = Stage(self.server, motion, self._look, self._dark, self._home, self._cameras.parallel)
         self._look = self._first_look = self._stage.look

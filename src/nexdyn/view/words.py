@@ -55,7 +55,9 @@ _CHINESE = {
     "moment": "力矩", "reaction of": "约束反力：", "contact force": "接触力", "contact with": "接触：",
     "q": "q", "v": "v", "Follow": "跟随", "Plot it": "画曲线", "Deselect": "取消选择",
     "the camera goes along with the selected body (F)": "相机跟随选中的物体 (F)",
-    "plots of what is selected": "画出选中对象的曲线",
+    "plots of what is selected": "画出选中对象的曲线", "follow what is selected": "跟随选中对象",
+    "plus and minus zoom, 0 shows all, left and right arrows move": "加号、减号缩放，0 显示全部，左右方向键移动",
+    "a click on a body lets the camera go along with it": "点击物体时相机跟随它",
     "Click a body, or choose one in the model's tree.": "点击一个物体，或在模型树中选择。",
     "Measured": "测量", "angle at B": "B 处角度", "Measure from it": "由此测量", "Clear points": "清除测点",
     "its centre of mass, or the joint's point (M); shift-click: any point": "质心或关节点 (M)；按住 Shift 点击：任意点",
@@ -85,6 +87,8 @@ _CHINESE = {
     # what can be taken back
     "grab": "抓取", "change": "修改", "switch": "开关", "put": "放置", "restart": "重新开始",
     # recordings
+    "parameters change sizes at t = {} s; a recording draws the sizes of the start throughout":
+        "参数在 t = {} s 处改变尺寸；录制始终按起始尺寸绘制",
     "shown in real time": "实时速度播放", "shown at {} × real time": "以 {} 倍实时速度播放",
     # joints
     "knife_edge": "刀刃", "perpendicular": "垂直", "point_on_curve": "点在曲线上", "point_on_line": "点在直线上",
