@@ -1,6 +1,7 @@
 """Problems of contact in other forms, so that no special case of a pair of shapes carries one alone: `nexdyn verify --forms`.
 
-    NAME/swapped          the sides of contacts exchanged, bodies and joints the other way round: the same answers, within the same errors
+    NAME/swapped          the sides of contacts exchanged, bodies and joints the other way round: the same answers, within the same errors;
+                          of the pin in a hole, a ring that moves about a pin
     NAME/areas            with elastic foundations in place of stiffnesses (``areas``)
     NAME/meshes           over areas, and all that touches is a closed mesh (``recast``)
     NAME/meshes-swapped   both
@@ -17,6 +18,7 @@ from typing import Any
 
 from nexdyn.integrate.methods import HHT, DormandPrince, ImplicitEuler, Projection
 from nexdyn.model.system import System
+from nexdyn.problems import impacts
 from nexdyn.problems.areas import AREAS
 from nexdyn.problems.contacts import CONTACTS
 from nexdyn.problems.problem import Problem, Run
@@ -116,7 +118,8 @@ def _runs(problem: Problem, facets: Facets) -> tuple[Run, ...]:
 def forms_of(problem: Problem) -> list[Problem]:
     """The forms of a problem of contact."""
     name = problem.name
-    found = [_then(problem, f"{name}/swapped", swapped)]
+    other = (lambda: impacts.hole(swapped=True)) if name == "hole" else (lambda: swapped(problem.build()))
+    found = [replace(problem, name=f"{name}/swapped", build=other)]
     if name in AREAS and name not in DISCS:
         found.append(replace(AREAS[name], name=f"{name}/areas"))
     if name in MESHES:

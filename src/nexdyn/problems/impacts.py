@@ -126,20 +126,25 @@ CLEARANCE, FAST = 1e-3, (0.06, 0.08)
 """Of the hole [m]; the velocity with which the pin leaves its middle, half the clearance aside [m/s]."""
 
 
-def hole() -> System:
-    """A pin of 0.1 kg in a hole that stands still, in a plane, without gravity and friction."""
+def hole(swapped: bool = False) -> System:
+    """A pin of 0.1 kg in a hole that stands still, in a plane, without gravity and friction; `swapped`: a ring of 0.1 kg about a pin that
+    stands still, from which the pin is seen to move in the same way."""
     system = System("hole", gravity=(0.0, 0.0, 0.0))
-    system.add_body("pin", mass=0.1, inertia=(1e-5, 1e-5, 1e-5), position=(0.5 * CLEARANCE, 0.0, 0.0))
-    system.add_joint(Planar("plane", "ground", "pin", v0=(*FAST, 0.0)))
+    moves, sign = ("ring", -1.0) if swapped else ("pin", 1.0)
+    begins = (sign * 0.5 * CLEARANCE, 0.0, 0.0)
+    system.add_body(moves, mass=0.1, inertia=(1e-5, 1e-5, 1e-5), position=begins)
+    system.add_joint(Planar("plane", "ground", moves, v0=(sign * FAST[0], sign * FAST[1], 0.0)))
+    sides = ("ground", moves) if swapped else (moves, "ground")
     system.add_force(
-        SphereContact("wall", "pin", "ground", radius_a=0.01, radius_b=0.01 + CLEARANCE, hollow=True, stiffness=1e8)
+        SphereContact("wall", *sides, radius_a=0.01, radius_b=0.01 + CLEARANCE, hollow=True, stiffness=1e8)
     )
     return system
 
 
 def within(result: Result) -> np.ndarray:
-    """Place of the pin [mm], its energy [mJ], its moment of momentum about the middle of the hole [mg m²/s] (N, 4)."""
-    p, v = result.position("pin").values[:, :2], result.velocity("pin").values[:, :2]
+    """Place of the pin in the hole [mm], energy [mJ], moment of momentum about its middle [mg m²/s] (N, 4)."""
+    moves, sign = ("ring", -1.0) if "ring" in result.system.bodies else ("pin", 1.0)
+    p, v = (sign * x.values[:, :2] for x in (result.position(moves), result.velocity(moves)))
     spin = 0.1 * (p[:, 0] * v[:, 1] - p[:, 1] * v[:, 0])
     return np.column_stack([1e3 * p, 1e3 * result.energy().total.values, 1e6 * spin])
 

@@ -23,11 +23,9 @@ import numpy as np
 
 from nexdyn.forces.applied import AppliedForce
 from nexdyn.forces.contact_group import Contact
-from nexdyn.forces.plane_contact import PlaneContact
-from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.joints import Fixed, Free, Planar, Prismatic
 from nexdyn.model.driver import Driver
-from nexdyn.model.shapes import Box, HalfSpace
+from nexdyn.model.shapes import Box, HalfSpace, Hull, Sphere
 from nexdyn.model.system import System
 from nexdyn.problems.problem import Problem, touching
 from nexdyn.results.result import Result
@@ -149,30 +147,37 @@ TIPPING = Problem(
 
 # --- leaning --------------------------------------------------------------------------------------------------------
 
-LONG, LEAN, EDGE = 0.3, 0.4, 5e-3
-"""Of a card: its length, how it leans [rad], radius of its upper edge."""
+LONG, LEAN, EDGE, POINT = 0.3, 0.4, 5e-3, 1e-6
+"""Of a card: its length, how it leans [rad], radius of its upper edge and of its lower one, which is next to none."""
+
+
+def floor(system: System) -> None:
+    """A floor that is level."""
+    system.add_body("floor", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[HalfSpace()])
+    system.add_joint(Fixed("floor stands", "ground", "floor"))
 
 
 def cards(load: float = 0.0) -> System:
     """Two pairs of cards of 0.1 kg in a plane, that of x and z: a point below, a ball above, on which a load presses [of their weight]."""
     system = System("cards")
+    floor(system)
     enough = math.tan(LEAN) * (0.5 + load) / (1.0 + load)
     law: dict[str, Any] = {"stiffness": STIFFER, "exponent": 1.0, "damping": 50.0}
-    foot, head = (0.0, 0.0, -0.5 * LONG), (0.0, 0.0, 0.5 * LONG)
+    head = (0.0, 0.0, 0.5 * LONG)
+    ends = [Sphere(EDGE, position=head, name="head"), Sphere(POINT, position=(0.0, 0.0, -0.5 * LONG), name="foot")]
     for pair, part in (("stands", 1.05), ("falls", 0.95)):
         for side, x in (("left", -1.0), ("right", 1.0)):
             name, turned = f"{pair} {side}", -0.5 * x * LEAN
             system.add_body(
                 name, mass=0.1, inertia=(0.1 * LONG**2 / 12.0, 0.1 * LONG**2 / 12.0, 1e-5),
-                position=(x * (0.5 * LONG * math.sin(LEAN) + EDGE), 0.0, 0.5 * LONG * math.cos(LEAN)),
-                orientation=(math.cos(turned), 0.0, math.sin(turned), 0.0),
+                position=(x * (0.5 * LONG * math.sin(LEAN) + EDGE), 0.0, 0.5 * LONG * math.cos(LEAN) + POINT),
+                orientation=(math.cos(turned), 0.0, math.sin(turned), 0.0), collision=ends,
             )  # fmt: skip
             system.add_joint(Planar(f"{name} plane", "ground", name, axis=(0, 1, 0), reference=(1, 0, 0)))
-            system.add_force(PlaneContact(f"{name} on", name, anchor_a=foot, friction=part * enough, **law))
+            system.add_contact(Contact(f"{name} on", name, "floor", friction=part * enough, **law))
             if load:
                 system.add_force(AppliedForce(f"{name} load", name, force=(0.0, 0.0, -load * 0.1 * G), anchor=head))
-        at: dict[str, Any] = {"radius_a": EDGE, "radius_b": EDGE, "anchor_a": head, "anchor_b": head}
-        system.add_force(SphereContact(pair, f"{pair} left", f"{pair} right", **at, **law))
+        system.add_contact(Contact(pair, f"{pair} left", f"{pair} right", **law))
     return system
 
 
@@ -190,19 +195,28 @@ LOADED = replace(
 
 # --- Painlevé's rod -------------------------------------------------------------------------------------------------
 
-ROUGH, STEEP, REACH = 1.6, math.atan(2.0), 0.5
+ROUGH, STEEP, REACH, WAIST = 1.6, math.atan(2.0), 0.5, 0.01
+"""Friction, angle of the rod to the plane [rad], half of its length, and of its width where it is widest [m]."""
+
+
+def spindle() -> Hull:
+    """The rod: a point at each end, four about its middle."""
+    c, s = math.cos(STEEP), math.sin(STEEP)
+    ends = [(sign * REACH * c, 0.0, -sign * REACH * s) for sign in (1.0, -1.0)]
+    waist = [(x * WAIST * s, y * WAIST, x * WAIST * c) for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))]
+    return Hull((*ends, *waist))
 
 
 def rod() -> System:
     """A rod of 1 kg and 1 m that slides on its end, which goes before it."""
     system = System("rod")
     place = (0.0, 0.0, REACH * math.sin(STEEP))
-    system.add_body("rod", mass=1.0, inertia=(REACH**2 / 3.0, REACH**2 / 3.0, 1e-3), position=place)
+    floor(system)
+    inertia = (REACH**2 / 3.0, REACH**2 / 3.0, 1e-3)
+    system.add_body("rod", mass=1.0, inertia=inertia, position=place, collision=[spindle()])
     system.add_joint(Planar("plane", "ground", "rod", axis=(0, 1, 0), reference=(1, 0, 0), v0=(1.0, 0.0, 0.0)))
-    end = (REACH * math.cos(STEEP), 0.0, -REACH * math.sin(STEEP))
-    system.add_force(
-        PlaneContact("end", "rod", anchor_a=end, stiffness=STIFF, exponent=1.0, friction=ROUGH, friction_speed=0.01)
-    )
+    law: dict[str, Any] = {"stiffness": STIFF, "exponent": 1.0, "friction": ROUGH, "friction_speed": 0.01}
+    system.add_contact(Contact("end", "rod", "floor", **law))
     return system
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.forces.plane_contact import PlaneContact
-from nexdyn.joints import Free
+from nexdyn.forces.contact_group import Contact
+from nexdyn.joints import Fixed, Free
+from nexdyn.model.shapes import HalfSpace, Sphere
 from nexdyn.model.system import System
 from nexdyn.problems.problem import Problem, touching
 from nexdyn.results.result import Result
@@ -29,16 +30,21 @@ ACROSS, ALONG = 131.0 / 350.0 * M * R**2, 0.4 * M * R**2
 
 
 def tippe_top(friction: float) -> System:
-    """The top on the ground, pressed in by its weight."""
+    """The top on a floor, pressed in by its weight."""
     system = System("tippe-top")
     height = R - LOW * math.cos(TILT) - M * G / STIFF
     leaning = (math.cos(0.5 * TILT), math.sin(0.5 * TILT), 0.0, 0.0)
-    system.add_body("top", mass=M, inertia=(ACROSS, ACROSS, ALONG), position=(0.0, 0.0, height), orientation=leaning)
+    system.add_body(
+        "top", mass=M, inertia=(ACROSS, ACROSS, ALONG), position=(0.0, 0.0, height), orientation=leaning,
+        collision=[Sphere(R, position=(0.0, 0.0, LOW))],
+    )  # fmt: skip
     system.add_joint(Free("free", "ground", "top", v0=(0.0, 0.0, SPIN, 0.0, 0.0, 0.0)))
+    system.add_body("floor", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[HalfSpace()])
+    system.add_joint(Fixed("stands", "ground", "floor"))
     law: dict[str, Any] = {"stiffness": STIFF, "exponent": 1.0, "friction": friction}
     if friction:  # damped, for what hops is chaotic
         law |= {"friction_speed": 0.1, "damping": 50.0}
-    system.add_force(PlaneContact("on", "top", radius=R, anchor_a=(0.0, 0.0, LOW), **law))
+    system.add_contact(Contact("on", "top", "floor", **law))
     return system
 
 
