@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from nexdyn.absolute.model import AbsoluteModel
     from nexdyn.assembly.report import AssemblyReport
     from nexdyn.forces.contact import ContactForce
+    from nexdyn.integrate.methods import Method
     from nexdyn.model.joint import Joint
     from nexdyn.model.system import System
+    from nexdyn.tree.tree import Tree
 
 MOVED = 1e-6
 """Gaps and moves from which on they are told, in parts of the mechanism's size, and in rad."""
@@ -37,16 +39,18 @@ PRESSED = 10.0
 ROUNDED = 1e-12
 """Part of the places of bodies that a penetration must exceed to be more than rounding."""
 SHOWN = 5
-ON_GAP = ("warn", "error")
+ON_GAP = ("warn", "error", "accept")
 REFUSED = ("gap", "limit", "start", "contact")
 """Kinds of notices that `on_gap="error"` refuses: a start that is not the described one, or that cannot be meant."""
+DIVERGES = "unstable"
+"""The kind that is refused but with `on_gap="accept"`: a run that would diverge."""
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "drawn", "step", "degrees", "violation" or "singular"; where: the joint, contact, body or
-    spring; value: the gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N],
-    the triangles of a mesh that is drawn and stands in for a collision shape, the longest step [s], the violation in parts of the
-    mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
+    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation" or "singular"; where: the joint,
+    contact, body or spring; value: the gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s],
+    the force [N], the triangles of a mesh that is drawn and stands in for a collision shape, the longest step [s], the violation in parts
+    of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
 
     kind: str
     where: str
@@ -110,7 +114,7 @@ def _start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     )
     for contact in contacts:
         found += _pressed(contact, system, pose, weight)
-    return found + _too_long(simulation, pose)
+    return found + long_steps(system, simulation.method, pose)
 
 
 def _drawn(system: System) -> list[Notice]:
@@ -134,20 +138,22 @@ def _drawn(system: System) -> list[Notice]:
     ]  # fmt: skip
 
 
-def _too_long(simulation: Any, pose: Pose) -> list[Notice]:
-    """A constant explicit step that is too long for a contact of free bodies."""
-    dt = constant_step(simulation.method)
-    if dt is None:
+def long_steps(system: System, method: Method, pose: Pose) -> list[Notice]:
+    """A constant explicit step that is too long for a contact: "unstable" where that is sure, else "step" (``contact_steps``)."""
+    dt = constant_step(method)
+    if dt is None or not any(not contact.is_off for contact in contacts_of(system)):
         return []
-    fast, name = fastest(simulation.system, pose)
-    if not fast * dt > limit_of(simulation.method):
-        return []
-    most = limit_of(simulation.method) / fast
-    text = (
-        f"steps of dt = {dt:g} s are too long for contact {name!r}: by its stiffness and the masses that it presses, it takes "
-        f"{most:.2g} s at most once it presses; take less, or HHT or DormandPrince, which choose their steps"
-    )
-    return [Notice("step", name, most, "s", 0.0, text)]
+    limit = limit_of(method)
+    told, sure = fastest(system, pose)
+    for kind, (fast, name, omega) in ((DIVERGES, sure), ("step", told)):
+        if fast * dt > limit:
+            most = limit / omega
+            text = (
+                f"steps of dt = {dt:g} s are too long for contact {name!r}: by its stiffness and the masses that it presses, it takes "
+                f"{most:.2g} s at most once it presses; take less, or HHT or DormandPrince, which choose their steps"
+            )
+            return [Notice(kind, name, most, "s", 0.0, text)]
+    return []
 
 
 def moved_starts(
@@ -200,12 +206,18 @@ Pose = Callable[[str], tuple[np.ndarray, np.ndarray]]
 def poses_at_start(simulation: Any) -> Pose:
     """R (3, 3) and p (3,) of a body where the simulation stands."""
     result = simulation.latest()
-    if isinstance(result.recording, BodyRecording):
-        names, q = list(simulation.model.bodies)[1:], result.recording.q[-1]
-        R, p = rotation_matrix(q[:, :4]), q[:, 4:]
-    else:
-        names = list(simulation.tree.body_names)
-        R, p = simulation.tree.pose(simulation.q)
+    if not isinstance(result.recording, BodyRecording):
+        return poses_of_tree(simulation.tree, simulation.q)
+    q = result.recording.q[-1]
+    return _named(list(simulation.model.bodies)[1:], rotation_matrix(q[:, :4]), q[:, 4:])
+
+
+def poses_of_tree(tree: Tree, q: np.ndarray) -> Pose:
+    """The same of a tree at q (nq,)."""
+    return _named(list(tree.body_names), *tree.pose(q))
+
+
+def _named(names: list[str], R: np.ndarray, p: np.ndarray) -> Pose:
     found = {name: (R[i], p[i]) for i, name in enumerate(names)}
     return lambda name: found.get(name, (np.eye(3), np.zeros(3)))
 
@@ -264,9 +276,13 @@ def _way_out(contact: ContactForce, system: System, data: list[float], frames: S
 
 
 def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> list[Notice]:
-    """Say them as warnings; with on_gap="error" those of `REFUSED` are an AssemblyError. The notices, for the result."""
+    """Say them as warnings; with on_gap="error" those of `REFUSED` are an AssemblyError, and but with "accept" what diverges is an
+    InputError. The notices, for the result."""
     if on_gap not in ON_GAP:
         raise InputError(f"on_gap is {on_gap!r}; {' or '.join(map(repr, ON_GAP))} is needed")
+    for notice in notices:
+        if notice.kind == DIVERGES and on_gap != "accept":
+            raise InputError(f"{notice.text}; on_gap='accept' runs it all the same")
     gaps = [notice for notice in notices if notice.kind == "gap"]
     said = [(notice.kind, notice.text) for notice in notices if notice.kind != "gap"]
     if gaps:

@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
-from nexdyn.assembly.notices import gaps_of_tree, tell
+from nexdyn.assembly.notices import DIVERGES, gaps_of_tree, long_steps, poses_of_tree, tell
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
 from nexdyn.batch.bodies import (
@@ -270,12 +270,16 @@ class _BatchRun:
                 q0, v0 = read.start(m, "q0"), read.start(m, "v0")
                 q[m], v[m] = self._start(own, q0, v0)
                 refuse_infinite(inputs[m % len(inputs)])
+                if read.has_parameters:
+                    self._refuse_long_steps(own, q[m])
                 sound[m] = True
             except UnknownNameError:
                 raise  # of all members
             except NexDynError as error:
                 self.failures[m] = str(error), self.t0
         numbers = np.flatnonzero(sound)
+        if len(numbers) and not read.has_parameters:  # of all members
+            self._refuse_long_steps(tree, q[numbers[0]])
         if len(numbers) < read.count:
             q, v, inputs = q[sound], v[sound], inputs if len(inputs) == 1 else inputs[sound]
         own_trees = [trees[m] for m in numbers.tolist()] if read.has_parameters else [tree] * len(numbers)
@@ -304,6 +308,12 @@ class _BatchRun:
 
     def _tell_gaps(self, gaps: dict[str, tuple[float, float]]) -> None:
         tell(gaps_of_tree(gaps), self.options.get("on_gap", "warn"), None)
+
+    def _refuse_long_steps(self, tree: Tree, q: np.ndarray) -> None:
+        """InputError for steps with which a contact of `tree`, at q, would diverge, but where the user insists."""
+        if self.options.get("on_gap", "warn") != "accept":
+            found = long_steps(tree.system, self.method, poses_of_tree(tree, q))
+            tell([notice for notice in found if notice.kind == DIVERGES], "warn", None)
 
     # --- one by one -------------------------------------------------------------------------------------------------
 
