@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.assembly.contact_steps import fastest
+from nexdyn.assembly.notices import long_steps
+from nexdyn.cli import main
 from nexdyn.simulation.growth import is_watched
 
 EXPLICIT = {
@@ -35,19 +38,38 @@ LAWS: dict[str, tuple[nx.Shape, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("method", EXPLICIT)
 @pytest.mark.parametrize("law", LAWS)
-def test_a_step_too_long_is_named(law: str, method: str) -> None:
+def test_a_step_too_long_is_refused_before_the_run(law: str, method: str) -> None:
     shape, given = LAWS[law]
-    said = nullcontext() if law == "area" else pytest.warns(nx.NexDynWarning, match="too long for contact 'floor'")
+    system, steps = falling(shape, **given), EXPLICIT[method]
+    with pytest.raises(nx.InputError, match=r"steps of dt = 0\.001 s are too long for contact 'floor'") as told:
+        nx.simulate(system, 0.5, steps(dt=1e-3))
+    found = re.search(
+        r"it takes (\S+) s at most once it presses; .*on_gap='accept' runs it all the same", str(told.value)
+    )
+    assert found is not None
+    most = float(found[1])
+    assert nx.simulate(system, 0.02, steps(dt=0.95 * most), output_every=1000).warnings == []
+    with pytest.raises(nx.InputError, match="too long for contact 'floor'"):
+        nx.Simulation(system, nx.RungeKutta4(1e-3)).run(0.5)
+    with pytest.raises(nx.InputError, match="too long for contact 'floor'"):
+        nx.Simulation(system, nx.RungeKutta4(1e-3)).step(1e-3)
+
+
+@pytest.mark.parametrize("method", EXPLICIT)
+@pytest.mark.parametrize("law", LAWS)
+def test_who_insists_runs_it_and_is_told_what_became_of_it(law: str, method: str) -> None:
+    shape, given = LAWS[law]
     with (
-        said,
+        pytest.warns(nx.NexDynWarning, match="too long for contact 'floor'"),
         pytest.raises(
             nx.SolveError, match=r"the energy has grown by .*too long for a contact.*floor stone ground"
         ) as told,
     ):
-        nx.simulate(falling(shape, **given), 0.5, EXPLICIT[method](dt=1e-3))
+        nx.simulate(falling(shape, **given), 0.5, EXPLICIT[method](dt=1e-3), on_gap="accept")
     assert "s at most, pressed in by" in str(told.value)
     assert told.value.result is not None
     assert told.value.result.status == "failed"
+    assert [one["kind"] for one in told.value.result.warnings] == ["unstable"]
 
 
 @pytest.mark.parametrize("method", EXPLICIT)
@@ -81,10 +103,11 @@ def test_the_longest_step_is_told_before_a_run(method: Any, limit: float) -> Non
     k, m, I, r = 1e5, 0.1, 1e-4, 0.05
     for friction, square in ((0.0, k / m), (0.5, 0.82 * k * (1.0 / m + r * r / I))):
         most = limit / np.sqrt(square)
-        long = nx.Simulation(falling(nx.Sphere(r), stiffness=k, exponent=1.0, friction=friction), method(1.02 * most))
+        long = falling(nx.Sphere(r), stiffness=k, exponent=1.0, friction=friction), 0.01, method(1.02 * most)
         with pytest.warns(nx.NexDynWarning, match="too long for contact 'floor': by its stiffness and the masses"):
-            (told,) = long.run(0.01).warnings
-        assert (told["kind"], told["where"], told["units"]) == ("step", "floor", "s")
+            (told,) = nx.simulate(*long, on_gap="accept").warnings
+        # friction yields, which keeps its oscillations in bounds: such a step is told, not refused
+        assert (told["kind"], told["where"], told["units"]) == ("step" if friction else "unstable", "floor", "s")
         assert told["value"] == pytest.approx(most, rel=1e-3)
         short = falling(nx.Sphere(r), stiffness=k, exponent=1.0, friction=friction)
         assert not nx.simulate(short, 0.01, method(0.98 * most)).warnings
@@ -96,14 +119,17 @@ def test_by_hertz_it_is_that_of_the_weight_at_rest() -> None:
     depth = (m * 9.81 / k) ** (2.0 / 3.0)
     most = 2.0 / np.sqrt(1.5 * k * np.sqrt(depth) / m)
     with pytest.warns(nx.NexDynWarning):
-        result = nx.simulate(falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.SemiImplicitEuler(1.5 * most))
+        result = nx.simulate(
+            falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.SemiImplicitEuler(1.5 * most), on_gap="accept"
+        )
+    assert result.warnings[0]["kind"] == "unstable"
     assert result.warnings[0]["value"] == pytest.approx(most, rel=0.01)
     # what hangs on a ball joint below the centre of a stone takes part as far as it yields itself
     held = falling(nx.Sphere(0.05), stiffness=k)
     held.add_body("other", mass=1.0, inertia=(1, 1, 1))
     held.add_joint(nx.Spherical("ball", "stone", "other"))
     with pytest.warns(nx.NexDynWarning):
-        joined = nx.simulate(held, 1e-3, nx.SemiImplicitEuler(4.0 * most)).warnings[0]
+        joined = nx.simulate(held, 1e-3, nx.SemiImplicitEuler(4.0 * most), on_gap="accept").warnings[0]
     assert most < joined["value"] < 4.0 * most
     # and of steps that the method chooses
     assert not nx.simulate(falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.DormandPrince()).warnings
@@ -126,7 +152,7 @@ def on_a_slide(armature: float = 0.0) -> nx.System:
 def test_bodies_in_joints_yield_as_their_joints_let_them(armature: float) -> None:
     most = 2.0 / np.sqrt(1e5 / (2.3 + armature))
     with pytest.warns(nx.NexDynWarning, match="too long for contact 'floor'"):
-        (told,) = nx.Simulation(on_a_slide(armature), nx.SemiImplicitEuler(1.01 * most)).run(0.01).warnings
+        (told,) = nx.simulate(on_a_slide(armature), 0.01, nx.SemiImplicitEuler(1.01 * most), on_gap="accept").warnings
     assert told["value"] == pytest.approx(most, rel=1e-9)
     assert not nx.simulate(on_a_slide(armature), 0.01, nx.SemiImplicitEuler(0.99 * most)).warnings
 
@@ -145,6 +171,73 @@ def test_it_is_the_longest_that_keeps_what_rocks_on_a_hinge_in_bounds() -> None:
     inertia = 0.25 + 3.0 * 0.25 + 1e-3 + 1e-6
     most = 2.78 / np.sqrt(1e5 / inertia)
     places = {"ground": np.zeros(3), "bar": np.array([0.5, 0, 0.05]), "tip": np.array([1.0, 0, 0.05])}
-    fast, name = fastest(system, lambda body: (np.eye(3), places[body]))
-    assert name == "floor"
-    assert 2.78 / fast == pytest.approx(most, rel=1e-9)
+    told, sure = fastest(system, lambda body: (np.eye(3), places[body]))
+    assert told.contact == sure.contact == "floor"
+    assert 2.78 / told.omega == pytest.approx(most, rel=1e-9)
+    assert sure.omega == pytest.approx(told.omega, rel=1e-9)
+
+
+def over_an_area(shape: nx.Shape, height: float) -> nx.System:
+    """A body of 1 kg on or over a foundation of 1e8 N/m³."""
+    system = nx.System("over an area")
+    system.add_body("stone", mass=1.0, inertia=(1e-3,) * 3, position=(0, 0, height), collision=[shape])
+    system.add_joint(nx.Free("free", "ground", "stone"))
+    system.add_contact(nx.Contact("floor", "stone", foundation_b=1e8))
+    return system
+
+
+BOX, BALL = nx.Box((0.1, 0.2, 0.1)), nx.Sphere(0.05)
+SUNK = 9.81 / (1e8 * 0.02)
+AREAS = [
+    (BOX, 0.05 - SUNK, 0.02),
+    (BOX, 0.05, 0.02),
+    (BOX, 0.8, 0.02),
+    (BALL, 0.05, 2.0 * np.pi * 0.05 * np.sqrt(9.81 / (np.pi * 0.05 * 1e8))),  # F = π k R δ², A = 2 π R δ for small δ
+    (BALL, 0.3, 2.0 * np.pi * 0.05 * np.sqrt(9.81 / (np.pi * 0.05 * 1e8))),
+]
+
+
+@pytest.mark.parametrize(("shape", "height", "area"), AREAS)
+def test_of_areas_it_is_that_which_bears_the_weight(shape: nx.Shape, height: float, area: float) -> None:
+    """dt = 2 √(m/(k A)), that of what is apart an estimate, from twice which on steps are refused."""
+    most = 2.0 / np.sqrt(1e8 * area)
+    apart = height > 0.1
+    for part, kind in ((0.97, None), (1.03, "step" if apart else "unstable"), (2.1, "unstable")):
+        system = over_an_area(shape, height)
+        poses = {"ground": (np.eye(3), np.zeros(3)), "stone": (np.eye(3), np.array([0.0, 0.0, height]))}
+        found = long_steps(system, nx.SemiImplicitEuler(part * most), poses.__getitem__)
+        assert [notice.kind for notice in found] == ([] if kind is None else [kind])
+        assert [notice.value for notice in found] == [pytest.approx(most, rel=0.01)] * len(found)
+    with pytest.raises(nx.InputError, match="too long for contact 'floor'"):
+        nx.simulate(over_an_area(shape, height), 0.1, nx.SemiImplicitEuler(2.1 * most))
+
+
+def test_members_of_a_batch_are_refused_by_themselves() -> None:
+    """Where they differ in parameters; else all are refused, before anything runs."""
+    system = nx.System("falling")
+    system.parameter("k", 1e4)
+    system.add_body("stone", mass=0.1, inertia=(1e-4,) * 3, shapes=[nx.Sphere(0.05)], position=(0, 0, 0.2))
+    system.add_joint(nx.Free("free", "ground", "stone"))
+    system.add_contact(nx.Contact("floor", "stone", stiffness="=k", exponent=1.0))
+    method, batch = nx.RungeKutta4(1e-3), nx.Batch(parameters={"k": [1e4, 1e8, 2e4]})
+    found = nx.simulate(system, 0.01, method, batch=batch)
+    assert list(found.failures) == [1]
+    assert "steps of dt = 0.001 s are too long for contact 'floor'" in found.failures[1]
+    assert not nx.simulate(system, 0.01, method, batch=batch, on_gap="accept").failures
+    stiff = system.with_parameters({"k": 1e8})
+    with pytest.raises(nx.InputError, match="too long for contact 'floor'"):
+        nx.simulate(stiff, 0.01, method, batch=nx.Batch(v0={"free": np.zeros((2, 6))}))
+
+
+def test_the_command_line_refuses_it_and_takes_on_gap_accept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene, out = tmp_path / "stiff.yaml", tmp_path / "a.nc"
+    nx.save_scene(falling(nx.Sphere(0.05), stiffness=1e9), scene)
+    command = ["run", str(scene), "--method", "rk4", "--dt", "1e-3", "--t-end", "0.01", "--out", str(out)]
+    assert main(command) != 0
+    assert "on_gap='accept' runs it all the same" in capsys.readouterr().err
+    assert not out.exists()
+    assert main([*command, "--on-gap", "accept"]) == 0
+    assert "too long for contact 'floor'" in capsys.readouterr().err
+    assert out.exists()

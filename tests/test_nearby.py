@@ -175,18 +175,18 @@ def test_of_many_contacts_the_nearest_tell_the_longest_step(monkeypatch: pytest.
     looked: list[str] = []
     square_of = contact_steps.square_of
 
-    def watched(force: Any, *more: Any) -> float:
+    def watched(force: Any, *more: Any) -> contact_steps.Squares:
         looked.append(force.name)
         return square_of(force, *more)
 
     monkeypatch.setattr(contact_steps, "square_of", watched)
-    whole = contact_steps.fastest(system, pose.__getitem__)
+    whole, _ = contact_steps.fastest(system, pose.__getitem__)
     assert len(looked) == len(system.forces)
     looked.clear()
     monkeypatch.setattr(contact_steps, "MOST_APART", 12)
-    fast, _ = contact_steps.fastest(system, pose.__getitem__)
+    told, _ = contact_steps.fastest(system, pose.__getitem__)
     assert len(looked) == 12
-    assert 0.5 * whole[0] < fast <= whole[0]
+    assert 0.5 * whole.omega < told.omega <= whole.omega
 
 
 # --- states that are put from outside -------------------------------------------------------------------------------

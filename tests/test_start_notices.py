@@ -94,7 +94,7 @@ def test_on_gap_error_refuses_it(method: Any) -> None:
     with pytest.raises(nx.AssemblyError, match=r"joint 'D' stays open by 0\.05 m"):
         nx.simulate(four_bar(0.05), 0.002, method, on_gap="error")
     nx.simulate(four_bar(), 0.002, method, on_gap="error")
-    with pytest.raises(nx.InputError, match="on_gap is 'no'; 'warn' or 'error' is needed"):
+    with pytest.raises(nx.InputError, match="on_gap is 'no'; 'warn' or 'error' or 'accept' is needed"):
         nx.simulate(four_bar(), 0.002, method, on_gap="no")  # type: ignore[call-overload]
 
 

@@ -37,7 +37,7 @@ def simulate(
     output_times: Any = None,
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
     loops: Loops | None = None,
-    on_gap: Literal["warn", "error"] = "warn",
+    on_gap: Literal["warn", "error", "accept"] = "warn",
     progress: Progress | None = None,
     batch: None = None,
     threads: None = None,
@@ -60,7 +60,7 @@ def simulate(
     output_times: Any = None,
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
     loops: Loops | None = None,
-    on_gap: Literal["warn", "error"] = "warn",
+    on_gap: Literal["warn", "error", "accept"] = "warn",
     progress: Progress | None = None,
     batch: Batch | Mapping[str, Any],
     threads: int | None = None,
@@ -83,7 +83,7 @@ def simulate(
     output_times: Any = None,
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
     loops: Loops | None = None,
-    on_gap: Literal["warn", "error"] = "warn",
+    on_gap: Literal["warn", "error", "accept"] = "warn",
     progress: Progress | None = None,
     batch: Batch | Mapping[str, Any] | None = None,
     threads: int | None = None,
@@ -105,7 +105,8 @@ def simulate(
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
     on_gap: whether joints that stay open as described, by more than 1e-6 of the mechanism's size or 1e-6 rad, are closed with
         a warning, kept in `Result.warnings`, or refused: "error". Likewise coordinates that start outside their limits, contacts
-        that start pressed in, and arrays q0, v0 that are moved.
+        that start pressed in, and arrays q0, v0 that are moved. Constant explicit steps with which a contact would diverge are refused
+        before the run; "accept" runs them, too, and warns.
     progress: called a few times a second with (t, t_end).
     batch: many systems in one run, an `nx.Batch` of what they differ in; then a `BatchResult` is returned. threads: on how
         many cores, all by default. store: a folder, "runs.zarr", to which the states stream as members are done.

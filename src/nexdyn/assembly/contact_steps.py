@@ -7,6 +7,13 @@
     K = k' (n nᵀ + ρ (1 − n nᵀ)),        k' = d(k δᵉ)/dδ, ρ of friction that sticks;  of an area that presses, k' = k A
     dt ≤ c/ω,   ω² the largest eigenvalue of K Y        c = 2.78 of Runge–Kutta 4, 2 of Euler's methods
 
+Bodies that are apart over areas are laid on each other along gravity, as they are oriented, until N presses: A is that area.
+
+A step may be longer than that and not diverge: friction that yields keeps its oscillations in bounds, and N is less where several contacts
+share a weight or something else bears it. Sure is what holds along the normal, ω² = k' n · Y n, with k' of a law that is linear, or of the
+depth at the start, or where the normal is within 60° of gravity of N/s, s the number of contact points that may share it. Of areas s^−1/3
+of that ω is sure, for they grow with N by N^2/3 at most, and half of that where bodies are apart at the start: they may turn.
+
 This is computed in the first pose. Poses that come later show in the energy after the run (``simulation.growth``). Nothing is told for
 bodies in joints where there are more than `MOST_JOINED` bodies, nor where a freedom moves no inertia.
 """
@@ -14,14 +21,15 @@ bodies in joints where there are more than `MOST_JOINED` bodies, nor where a fre
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.absolute.model import absolute_model
-from nexdyn.forces.contact import AREA, DEPTH, ContactForce, beyond_reach, fixed_to
+from nexdyn.forces.contact import AREA, DEPTH, NORMAL, UNBOUNDED, ContactForce, beyond_reach, fixed_to
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
 from nexdyn.spatial.rotations import quaternion
@@ -37,6 +45,13 @@ MOST_JOINED, INDEPENDENT = 60, 1e-10
 """Bodies, dense matrices of which are made; from where on a row, or an inertia, is rounding."""
 MOST_APART = 500
 """Contacts that do not touch, of which each is looked at: 0.2 s."""
+STEEP = 0.5
+"""The least part of gravity along a normal with which a weight counts as pressing there."""
+MOST_LAID, MOST_STEPS, HALVED = 50, 60, 8
+"""Areas that are apart, which are laid down: how many; the steps to where they touch; those to where they bear."""
+NEAR, SOON, TURNED = 1e-9, 0.01, 0.5
+"""From where on surfaces touch, and how far a body may be let down and not turn, as parts of the smaller reach; the part of ω that is sure
+of one that may turn."""
 
 
 def constant_step(method: Method) -> float | None:
@@ -49,18 +64,36 @@ def limit_of(method: Method) -> float:
     return STABLE.get(getattr(method, "integrator", method).name, 2.0)
 
 
-def fastest(system: System, pose: Pose) -> tuple[float, str]:
-    """The largest ω [rad/s] of contacts where they are, and the name of the contact; 0 and "" without any. Of more than
-    `MOST_APART` those that touch, and the nearest of the others, are looked at."""
-    found, yields = (0.0, ""), Yielding(system, pose)
+class Fast(NamedTuple):
+    """An ω [rad/s], or what of it is sure, the name of the contact it is of, and ω; 0 and "" without any."""
+
+    omega: float = 0.0
+    contact: str = ""
+    told: float = 0.0
+
+
+class Squares(NamedTuple):
+    """ω² of a contact, and what of it is sure; 0 where it is not known."""
+
+    told: float = 0.0
+    sure: float = 0.0
+
+
+def fastest(system: System, pose: Pose) -> tuple[Fast, Fast]:
+    """The largest ω of contacts where they are, and the largest that is sure. Of more than `MOST_APART` those that touch, and the
+    nearest of the others, are looked at."""
+    told, sure, yields = Fast(), Fast(), Yielding(system, pose)
     contacts = [force for force in system.forces.values() if isinstance(force, ContactForce) and not force.is_off]
     if len(contacts) > MOST_APART:
         gaps = [beyond_reach(x.numbers(system.values), *poses_of(x, system, pose)) for x in contacts]
         nearest = sorted(range(len(contacts)), key=gaps.__getitem__)
         contacts = [contacts[k] for place, k in enumerate(nearest) if place < MOST_APART or gaps[k] <= 0.0]
     for force in contacts:
-        found = max(found, (math.sqrt(square_of(force, system, yields)), force.part_of or force.name))
-    return found
+        squares, name = square_of(force, system, yields), force.part_of or force.name
+        omega = math.sqrt(squares.told)
+        told = max(told, Fast(omega, name, omega))
+        sure = max(sure, Fast(math.sqrt(squares.sure), name, omega))
+    return told, sure
 
 
 def poses_of(force: ContactForce, system: System, pose: Pose) -> list[np.ndarray]:
@@ -78,6 +111,7 @@ class Yielding:
     def __init__(self, system: System, pose: Pose) -> None:
         self.system, self.pose = system, pose
         self.joined: dict[str, list[Any]] = {}
+        self.laid = 0
         for joint in system.joints.values():
             for body in (joint.parent.name, joint.child.name):
                 self.joined.setdefault(body, []).append(joint)
@@ -86,6 +120,28 @@ class Yielding:
         """Whether no joint holds it."""
         joints = self.joined.get(body, [])
         return all(joint.kind == "free" for joint in joints) and len(joints) <= 1
+
+    @cached_property
+    def points(self) -> Counter[str]:
+        """Contact points of each body that are not switched off."""
+        found: Counter[str] = Counter()
+        for force in self.system.forces.values():
+            if isinstance(force, ContactForce) and not force.is_off:
+                for body in {frame.body for frame in force.frames(self.system)}:
+                    found[body] += force.points
+        return found
+
+    def sharing(self, bodies: Sequence[str]) -> int:
+        """How many contact points may share what presses two bodies: of a free one its own, of what joints hold those of all."""
+        moving = [body for body in bodies if "ground" not in fixed_to(self.system, body)]
+        if any(not self.is_free(body) for body in moving):
+            return self.all_points
+        return max((self.points[body] for body in moving), default=1)
+
+    @cached_property
+    def all_points(self) -> int:
+        """Contact points of all bodies."""
+        return sum(force.points for force in self.system.forces.values() if isinstance(force, ContactForce))
 
     @cached_property
     def coupled(self) -> tuple[dict[str, int], np.ndarray] | None:
@@ -148,33 +204,110 @@ class Yielding:
         return np.asarray(np.eye(3) / given.mass + r.T @ R @ np.linalg.inv(given.inertia) @ R.T @ r)
 
 
-def square_of(force: ContactForce, system: System, yields: Yielding) -> float:
-    """ω² of a contact; 0 where it is not known."""
-    values = system.values
-    rows = [np.concatenate([row, np.zeros(6)])[None] for row in poses_of(force, system, yields.pose)]
-    seen = force.motion_table(force.data_in(system), rows[0], rows[1], np.zeros((1, 0)))[0]
-    row = seen[int(seen[:, DEPTH].argmax())]
-    n, depth, area = row[9:12], float(row[DEPTH]), float(row[AREA])
+def square_of(force: ContactForce, system: System, yields: Yielding) -> Squares:
+    """ω² of a contact."""
+    values, data, poses = system.values, force.data_in(system), poses_of(force, system, yields.pose)
+    sharing = yields.sharing([frame.body for frame in force.frames(system)])
+    if over_area := force.stiffness_unit(values) == "N/m^3":
+        if (laid := _laid(force, data, system, yields, poses)) is None:
+            return Squares()
+        row, part = laid.row, 1.0 if laid.at_start else (TURNED if laid.turns else 1.0) * sharing ** (-1.0 / 3.0)
+    else:
+        row = _row(force, data, *poses)
+    n = row[9:12]
+    Y = _yield_at(force, system, yields, row)
+    if Y is None or not (along := float(n @ Y @ n)) > 0.0:
+        return Squares()
+    law, gravity = force.law(values), float(np.linalg.norm(system.gravity))
+    if over_area:
+        slope = law.stiffness * float(row[AREA])
+        certain = part * part * slope
+    else:
+        depth, load = float(row[DEPTH]), gravity / along
+        slope = force.slope_at(values, depth, load)
+        bears = abs(float(n @ system.gravity)) >= STEEP * gravity
+        certain = force.slope_at(values, depth, load / sharing if bears else 0.0)
+    across = law.friction_stiffness if force.sticks else 0.0
+    K = slope * (across * np.eye(3) + (1.0 - across) * np.outer(n, n))
+    return Squares(float(np.abs(np.linalg.eigvals(K @ Y)).max()), certain * along)
+
+
+def _row(force: ContactForce, data: list[float], A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """What is recorded of the deepest point of a contact whose frames rest at the poses (12,)."""
+    a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in (A, B))
+    seen = force.motion_table(data, a, b, np.zeros((1, 0)))[0]
+    return np.asarray(seen[int(seen[:, DEPTH].argmax())])
+
+
+def _yield_at(force: ContactForce, system: System, yields: Yielding, row: np.ndarray) -> np.ndarray | None:
+    """Y of a contact of which `row` is recorded; None where it is not known."""
+    n, depth = row[9:12], float(row[DEPTH])
     if not n.any():
-        return 0.0
+        return None
     # where both are apart the point lies on B, of two spheres midway: the nearest points of A and B
     gap, on_b = max(-depth, 0.0) * n, 0.5 if isinstance(force, SphereContact) else 0.0
     points = (row[3:6] + (1.0 - on_b) * gap, row[3:6] - on_b * gap)
-    Y = yields.of([(frame.body, point) for frame, point in zip(force.frames(system), points, strict=True)])
-    if Y is None:
-        return 0.0
-    law, along = force.law(values), float(n @ Y @ n)
-    if not along > 0.0:
-        return 0.0
-    if area > 0.0:
-        slope = law.stiffness * area
-    elif force.stiffness_unit(values) == "N/m^3":
-        return 0.0
-    else:
-        slope = force.slope_at(values, depth, float(np.linalg.norm(system.gravity)) / along)
-    across = law.friction_stiffness if force.sticks else 0.0
-    K = slope * (across * np.eye(3) + (1.0 - across) * np.outer(n, n))
-    return float(np.abs(np.linalg.eigvals(K @ Y)).max())
+    return yields.of([(frame.body, point) for frame, point in zip(force.frames(system), points, strict=True)])
+
+
+class Laid(NamedTuple):
+    """What is recorded of an area that presses, whether it does so where it starts, and whether bodies may turn before."""
+
+    row: np.ndarray
+    at_start: bool = True
+    turns: bool = False
+
+
+def _laid(
+    force: ContactForce, data: list[float], system: System, yields: Yielding, poses: list[np.ndarray]
+) -> Laid | None:
+    """An area that presses at the start, or where the upper body is let down along gravity, as it is oriented, until its weight is borne.
+    None where it passes by, or nothing presses, and of those apart that come after the first `MOST_LAID`."""
+    row, gravity = _row(force, data, *poses), float(np.linalg.norm(system.gravity))
+    touching = bool(row[AREA] > 0.0)
+    start = Laid(row) if touching else None
+    if gravity == 0.0 or (not touching and yields.laid >= MOST_LAID):
+        return start
+    yields.laid += not touching
+    down = np.asarray(system.gravity, dtype=float) / gravity
+    reach, between = force.extent(system.values), poses[1][9:] - poses[0][9:]
+    ends = [x for x in (reach.a, reach.b) if 0.0 < x < UNBOUNDED]  # a plane has none
+    size, most = min(ends), math.inf if len(ends) < 2 else float(np.linalg.norm(between)) + sum(ends)
+    held = ["ground" in fixed_to(system, frame.body) for frame in force.frames(system)]
+    upper = int(held[0]) if held[0] != held[1] else int(float(down @ between) < 0.0)
+
+    def at(lowered: float) -> np.ndarray:
+        moved = [pose.copy() for pose in poses]
+        moved[upper][9:] += lowered * down
+        return _row(force, data, *moved)
+
+    def bears(row: np.ndarray) -> bool:
+        """Whether it bears the weight."""
+        Y = _yield_at(force, system, yields, row)
+        n = row[9:12]
+        return Y is not None and float(row[NORMAL] * (n @ Y @ n)) >= gravity and abs(float(n @ down)) >= STEEP
+
+    if touching and (bears(row) or abs(float(row[9:12] @ down)) < STEEP):
+        return start
+    lowered = 0.0
+    for _ in range(MOST_STEPS):  # −δ is not more than the way that is left
+        if row[AREA] > 0.0 or lowered > most or not row[DEPTH] < -NEAR * size:
+            break
+        lowered -= float(row[DEPTH])
+        row = at(lowered)
+    low, deeper = lowered, NEAR * size
+    while not bears(row := at(lowered + deeper)):
+        low, deeper = lowered + deeper, 2.0 * deeper
+        if not deeper < size or lowered > most:
+            return start
+    high = lowered + deeper
+    for _ in range(HALVED):
+        middle = 0.5 * (low + high)
+        if bears(there := at(middle)):
+            high, row = middle, there
+        else:
+            low = middle
+    return Laid(row, at_start=False, turns=lowered > SOON * size)
 
 
 def _dense(A: Any) -> np.ndarray:

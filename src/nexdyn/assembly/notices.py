@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from nexdyn.absolute.model import AbsoluteModel
     from nexdyn.assembly.report import AssemblyReport
     from nexdyn.forces.contact import ContactForce
+    from nexdyn.integrate.methods import Method
     from nexdyn.model.joint import Joint
     from nexdyn.model.system import System
+    from nexdyn.tree.tree import Tree
 
 MOVED = 1e-6
 """Gaps and moves from which on they are told, in parts of the mechanism's size, and in rad."""
@@ -37,16 +39,19 @@ PRESSED = 10.0
 ROUNDED = 1e-12
 """Part of the places of bodies that a penetration must exceed to be more than rounding."""
 SHOWN = 5
-ON_GAP = ("warn", "error")
+ON_GAP = ("warn", "error", "accept")
 REFUSED = ("gap", "limit", "start", "contact")
 """Kinds of notices that `on_gap="error"` refuses: a start that is not the described one, or that cannot be meant."""
+DIVERGES = "unstable"
+"""The kind that is refused but with `on_gap="accept"`: a run that would diverge."""
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "drawn", "step", "degrees", "violation", "singular" or "state"; where: the joint, contact,
-    body, spring, or whose function; value: the gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s,
-    rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a collision shape, the longest step [s], the violation
-    in parts of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
+    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation", "singular" or "state"; where: the
+    joint, contact, body, spring, or whose function; value: the gap [m], what is beyond the limit [m, rad], by how much the start was
+    moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a collision shape, the longest step
+    [s], the violation in parts of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in
+    words."""
 
     kind: str
     where: str
@@ -128,7 +133,7 @@ def notices_of_pose(system: System, method: Any, pose: Pose, steps: bool = True)
     )
     for contact in contacts:
         found += _pressed(contact, system, pose, weight)
-    return found + _too_long(system, method, pose) if steps else found
+    return found + long_steps(system, method, pose) if steps else found
 
 
 def _drawn(system: System) -> list[Notice]:
@@ -152,20 +157,22 @@ def _drawn(system: System) -> list[Notice]:
     ]  # fmt: skip
 
 
-def _too_long(system: System, method: Any, pose: Pose) -> list[Notice]:
-    """A constant explicit step that is too long for a contact of free bodies."""
+def long_steps(system: System, method: Method, pose: Pose) -> list[Notice]:
+    """A constant explicit step that is too long for a contact: "unstable" where that is sure, else "step" (``contact_steps``)."""
     dt = constant_step(method)
-    if dt is None:
+    if dt is None or not any(not contact.is_off for contact in contacts_of(system)):
         return []
-    fast, name = fastest(system, pose)
-    if not fast * dt > limit_of(method):
-        return []
-    most = limit_of(method) / fast
-    text = (
-        f"steps of dt = {dt:g} s are too long for contact {name!r}: by its stiffness and the masses that it presses, it takes "
-        f"{most:.2g} s at most once it presses; take less, or HHT or DormandPrince, which choose their steps"
-    )
-    return [Notice("step", name, most, "s", 0.0, text)]
+    limit = limit_of(method)
+    told, sure = fastest(system, pose)
+    for kind, (fast, name, omega) in ((DIVERGES, sure), ("step", told)):
+        if fast * dt > limit:
+            most = limit / omega
+            text = (
+                f"steps of dt = {dt:g} s are too long for contact {name!r}: by its stiffness and the masses that it presses, it takes "
+                f"{most:.2g} s at most once it presses; take less, or HHT or DormandPrince, which choose their steps"
+            )
+            return [Notice(kind, name, most, "s", 0.0, text)]
+    return []
 
 
 def moved_starts(
@@ -286,9 +293,13 @@ def _way_out(contact: ContactForce, system: System, data: list[float], frames: S
 
 
 def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> list[Notice]:
-    """Say them as warnings; with on_gap="error" those of `REFUSED` are an AssemblyError. The notices, for the result."""
+    """Say them as warnings; with on_gap="error" those of `REFUSED` are an AssemblyError, and but with "accept" what diverges is an
+    InputError. The notices, for the result."""
     if on_gap not in ON_GAP:
         raise InputError(f"on_gap is {on_gap!r}; {' or '.join(map(repr, ON_GAP))} is needed")
+    for notice in notices:
+        if notice.kind == DIVERGES and on_gap != "accept":
+            raise InputError(_refusal(DIVERGES, notice.text))
     gaps = [notice for notice in notices if notice.kind == "gap"]
     said = [(notice.kind, notice.text) for notice in notices if notice.kind != "gap"]
     if gaps:
@@ -308,6 +319,10 @@ def text_of_gaps(gaps: list[Notice]) -> str:
     return "; ".join([*(_open(gap.where, gap.value, gap.angle) for gap in others), last.text]) + more
 
 
+def _refusal(kind: str, text: str) -> str:
+    return f"{text}; on_gap='accept' runs it all the same" if kind == DIVERGES else text
+
+
 def tell_of_members(notices: Mapping[int, list[Notice]], on_gap: str, count: int) -> dict[int, str]:
     """The same of members of a batch, `count` in all: each kind at each place is said once, with its members. Why members are refused."""
     if on_gap not in ON_GAP:
@@ -318,7 +333,8 @@ def tell_of_members(notices: Mapping[int, list[Notice]], on_gap: str, count: int
         gaps = [notice for notice in found if notice.kind == "gap"]
         texts = [("gap", "", text_of_gaps(gaps))] if gaps else []
         texts += [(notice.kind, notice.where, notice.text) for notice in found if notice.kind != "gap"]
-        if on_gap == "error" and (why := [text for kind, _, text in texts if kind in REFUSED]):
+        refuses = (*(REFUSED if on_gap == "error" else ()), *(() if on_gap == "accept" else (DIVERGES,)))
+        if why := [_refusal(kind, text) for kind, _, text in texts if kind in refuses]:
             refused[m] = "; ".join(why)
             continue
         for kind, where, text in texts:

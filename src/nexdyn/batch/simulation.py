@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
-from nexdyn.assembly.notices import Notice, degrees_notices, gaps_of_tree, tell, tell_of_members
+from nexdyn.assembly.notices import DIVERGES, Notice, degrees_notices, gaps_of_tree, tell, tell_of_members
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
 from nexdyn.batch.bodies import (
@@ -322,6 +322,8 @@ class _BatchRun:
         found = notices_of_members(trees, self.method, q, np.flatnonzero(sound), starts)
         sound_ones = np.flatnonzero(sound).tolist()
         every = {m: [*self.notices.get(m, []), *found.get(m, [])] for m in sound_ones}
+        if not self.read.has_parameters and self._on_gap != "accept":  # of all members
+            tell([notice for told in every.values() for notice in told if notice.kind == DIVERGES], "warn", None)
         self.notices = {m: x for m, x in every.items() if x}
         for m, why in tell_of_members(self.notices, self._on_gap, self.read.count).items():
             self.failures[m] = why, self.t0

@@ -111,8 +111,12 @@ class Motion:
     v0: Annotated[Names, option("Initial velocity of a joint. May be repeated.", MOTION)] = ()
     start: Annotated[Path | None, option("Start from the last state of a result (.nc).", MOTION, name="--from")] = None
     on_gap: Annotated[
-        Literal["warn", "error"],
-        option("Joints that stay open as described are closed with a warning, or refused.", MOTION),
+        Literal["warn", "error", "accept"],
+        option(
+            "Joints that stay open as described are closed with a warning, or refused; accept also runs explicit steps that are too long "
+            "for a contact.",
+            MOTION,
+        ),
     ] = "warn"
     output_every: Annotated[
         int | None, option("Steps from one recorded state to the next; default: the scene's, else 1.", FILES)

@@ -65,7 +65,7 @@ def _stable(result: Result, method: Method) -> str:
         depth = float(depths[k].max())
         if not depth > 0.0:
             continue
-        fast = math.sqrt(square_of(force, result.system, Yielding(result.system, _pose_at(result, k))))
+        fast = math.sqrt(square_of(force, result.system, Yielding(result.system, _pose_at(result, k))).told)
         if fast > fastest:
             step = limit_of(method) / fast
             fastest, found = fast, f"; {force} takes {step:.2g} s at most, pressed in by {depth:.2g} m"

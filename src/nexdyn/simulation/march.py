@@ -310,7 +310,8 @@ class March(metaclass=CheckedContract):
         return self._result(self._rows[-1][-1:] if self._rows and self._rows[-1][-1, 0] > now[0, 0] else now)
 
     def tell_start(self, on_gap: str = "warn") -> None:
-        """Warn, once, of gaps that were closed, of coordinates outside limits, and of contacts that start pressed in."""
+        """Warn, once, of gaps that were closed, of coordinates outside limits, and of contacts that start pressed in; InputError for
+        explicit steps with which a contact would diverge. `on_gap` as for `nx.simulate`."""
         if self.warnings is None:
             gaps, report = self.closed_at_start()
             self.warnings = tell(start_notices(self, gaps), on_gap, report)
