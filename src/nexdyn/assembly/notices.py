@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from nexdyn.integrate.methods import Method
     from nexdyn.model.joint import Joint
     from nexdyn.model.system import System
-    from nexdyn.tree.tree import Tree
 
 MOVED = 1e-6
 """Gaps and moves from which on they are told, in parts of the mechanism's size, and in rad."""
