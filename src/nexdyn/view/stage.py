@@ -73,7 +73,7 @@ SKIES = {
     "light": ((233, 240, 250), (255, 255, 255)), "grey": ((72, 82, 96), (93, 88, 83)), "dark": ((46, 57, 72), (70, 63, 58)),
     "night": ((9, 14, 25), (23, 20, 19)), "dusk": ((136, 148, 164), (162, 154, 146)),
 }  # fmt: skip
-"""Red, green and blue of each background above and below, of 255. In the middle they are as light as white and as the greys 84, 58, 16
+"""Red, green and blue of each background above and below, of 255. In the middle they are nearly white, and as light as the greys 84, 58, 16
 and 150."""
 AMBIENT = {False: 0.8, True: 2.0}
 """Light from everywhere, of a page that is dark or not: before a dark background sides in the shade are to be seen."""
