@@ -308,7 +308,8 @@
       }
     }
     const scene = viser()?.canvas;
-    for (const x of document.querySelectorAll("canvas")) if (x !== scene && !x.closest(".uplot")) x.setAttribute("aria-hidden", "true");
+    for (const x of scene ? document.querySelectorAll("canvas") : [])  // others show nothing to read
+      if (x !== scene && !x.closest(".uplot")) x.setAttribute("aria-hidden", "true"); else x.removeAttribute("aria-hidden");
     if (scene) named(scene, "img", `${chinese ? "三维场景" : "3D scene"}: ${document.title.split(" · ")[0]}`);
     for (const root of document.querySelectorAll(".uplot")) {
       const title = root.querySelector(".u-title")?.textContent ?? "";

@@ -70,14 +70,14 @@ TRAVEL = 3.0
 ROOM = 0.75
 """Part of the reach about where a running system hangs that its picture has room for: a box, whose corners lie farther out."""
 SKIES = {
-    "light": ((220, 232, 247), (255, 255, 255)), "grey": ((88, 99, 114), (112, 106, 100)), "dark": ((46, 57, 72), (70, 63, 58)),
+    "light": ((233, 240, 250), (255, 255, 255)), "grey": ((72, 82, 96), (93, 88, 83)), "dark": ((46, 57, 72), (70, 63, 58)),
     "night": ((9, 14, 25), (23, 20, 19)), "dusk": ((136, 148, 164), (162, 154, 146)),
 }  # fmt: skip
-"""Red, green and blue of each background above and below, of 255. In the middle they are as light as white and as the greys 101, 58, 16
+"""Red, green and blue of each background above and below, of 255. In the middle they are nearly white, and as light as the greys 84, 58, 16
 and 150."""
 AMBIENT = {False: 0.8, True: 2.0}
 """Light from everywhere, of a page that is dark or not: before a dark background sides in the shade are to be seen."""
-LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95), "night": (42, 64), "dusk": (128, 112)}
+LINES = {"light": (200, 150), "grey": (70, 58), "dark": (75, 95), "night": (42, 64), "dusk": (128, 112)}
 """Fine and bold lines of the grid, of 255."""
 
 
