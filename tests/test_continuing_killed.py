@@ -76,11 +76,14 @@ def test_a_killed_run_goes_on_from_its_file_to_the_bit(
     assert left.status == "interrupted"
     assert 0.0 < float(left.t[-1]) < END
     rest = nx.simulate(left.system, END, method, initial=left, **how)
-    assert np.array_equal(state(rest), state(whole))
+    # killed runs and the command look at peaks; partitioning closes the dependent coordinates anew where it is looked at
+    rounded = {"rtol": 0.0, "atol": 1e-14 * (name == "partitioning")}
+    np.testing.assert_allclose(state(rest), state(whole), **rounded)
     assert [e["name"] for e in left.events + rest.events] == [e["name"] for e in whole.events]
     whole.save(tmp_path / "whole.nc")
     assert main(["run", str(path), "--t-end", str(END), "--out", str(tmp_path / "rest.nc"), "--quiet"]) == 0
-    assert np.array_equal(state(nx.open_result(tmp_path / "rest.nc")), state(nx.open_result(tmp_path / "whole.nc")))
+    ends = [state(nx.open_result(tmp_path / f"{one}.nc")) for one in ("rest", "whole")]
+    np.testing.assert_allclose(*ends, **rounded)
 
 
 @pytest.mark.parametrize("make", SYSTEMS.values(), ids=SYSTEMS)
