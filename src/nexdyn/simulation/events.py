@@ -36,7 +36,7 @@ from nexdyn.results.segments import changed_by, switched
 from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.impulses import held_by, when_clamped
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import ROWS, March, WatchedState
+from nexdyn.simulation.march import ROWS, March, Snapshot, WatchedState
 
 CHUNK = 64
 """Steps of a chunk between two looks at events."""
@@ -189,6 +189,8 @@ class Run:
         self.since = 0  # rows of `kept` before that are of another system
         self.times = [t for t in map(float, times) if t > march.t]
         self.steps = 0  # states since the last that was kept
+        self.accepted: Snapshot | None = None
+        """The last state behind which no event lies, where the march is beyond it."""
         self.every = march.output_every if not len(times) else 0
         self.happened: list[dict[str, Any]] = list(march.happened)
         for event in march.system.events.values():
@@ -265,17 +267,22 @@ class Run:
 
     def sample_off_grid(self, t: float) -> bool:
         """Keep the state at t, less than a step ahead, and go back to the present one; False where an event lies before t."""
-        before = self.march.snapshot()
+        before = self.accepted = self.march.snapshot()
         rows = self.advanced(t)
         crossed = any(self.any_crossed(g) for g in self.signals(rows).T)
         if not crossed:
             self.kept.append(rows[-1:].copy())
         self.march.go_back(before)
+        self.accepted = None
         return not crossed
 
     def go_to(self, target: float) -> None:
         """Through one chunk, or to its first event."""
-        before = self.march.snapshot()
+        self._go_to(target)
+        self.accepted = None
+
+    def _go_to(self, target: float) -> None:
+        before = self.accepted = self.march.snapshot()
         try:
             rows = self.march.advance(target, self.look)
             failed: SolveError | None = None
@@ -298,6 +305,7 @@ class Run:
         if first > 0:
             again = self.march.advance(float(rows[first - 1, 0]), self.look)
             self.accept(again, self.signals(again))
+            self.accepted = self.march.snapshot()
         self.locate(behind)
 
     def first_crossing(self, g: np.ndarray) -> int | None:
@@ -558,12 +566,20 @@ class Run:
         return [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
 
     def so_far(self, first: System, status: str, message: str) -> Result:
-        """What was recorded up to the present state, to go on from; to the last that was kept where an event may lie behind it."""
-        rows, now = list(self.kept), self.march.present()
-        may_be_taken_back = bool(self.watched or self.times)
-        if not rows or (not may_be_taken_back and rows[-1][-1, 0] < now[0, 0]):
+        """What was recorded up to the present state, to go on from; where an event may lie behind it, to the last that has none."""
+        march, accepted = self.march, self.accepted
+        if accepted is None:
+            return self.told_at(march.present(), first, status, message)
+        if not (self.watched or self.times):
+            return march.midway(lambda now: self.told_at(now, first, status, message))
+        return march.midway(lambda _: march.at(accepted, lambda now: self.told_at(now, first, status, message)))
+
+    def told_at(self, now: np.ndarray, first: System, status: str, message: str) -> Result:
+        """What was recorded, and then the row `now` of the march."""
+        rows = list(self.kept)
+        if not rows or rows[-1][-1, 0] < now[0, 0]:
             rows.append(now)
-        return self.march.so_far(first, np.concatenate(rows), self.happened, status, message)
+        return self.march.so_far(first, np.concatenate(rows), self.happened, status, message, self.stand())
 
 
 def check_states(before: System, now: System, event: str) -> None:

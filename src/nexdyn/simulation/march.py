@@ -150,6 +150,8 @@ class March(metaclass=CheckedContract):
     """Whether the states are for events, which lie on no grid."""
     _from, _behind, _apart = 0.0, 0, 0.0
     """Where constant steps are counted from [s], how many of them lie behind, and how far they lie apart [s]."""
+    _marching = False
+    """Whether a run without events is between two slices of compiled work."""
     _going: Callable[[str, str], Result] | None = None
     """What tells of a run with events or peaks while it goes on."""
     _keeper: Keeper | None = None
@@ -261,6 +263,13 @@ class March(metaclass=CheckedContract):
         """What the memory needs that is no number of it, as JSON has it."""
         return {}
 
+    def scratch(self) -> list[np.ndarray]:
+        """Arrays that steps go on from and no memory holds, since each leg makes them anew."""
+        return []
+
+    def put_present(self, row: np.ndarray) -> None:
+        """Take a row (1, width) for that of the present state."""
+
     def history(self) -> str:
         """What the method remembers beside the state that is recorded, in words; "" for nothing."""
         return ""
@@ -296,10 +305,45 @@ class March(metaclass=CheckedContract):
 
     def result(self, status: str = "finished", message: str = "") -> Result:
         """What was recorded so far; the present state is the last, but while a run with events or peaks goes on."""
-        return self._recorded(status, message) if self._going is None else self._going(status, message)
+        if self._going is not None:
+            return self._going(status, message)
+        if self._marching and status != "failed":
+            return self.midway(lambda now: self._recorded(status, message, now))
+        return self._recorded(status, message)
 
-    def _recorded(self, status: str, message: str) -> Result:
-        rows, now = [*self._rows], self.present()
+    def midway(self, told: Callable[[np.ndarray], Result]) -> Result:
+        """`told(row of the present state)` between two slices of compiled work, which afterwards goes on as if nobody had looked."""
+        rows, memory, users = self._rows, self.memory(), self._users.told()
+        scratch = [x.copy() for x in self.scratch()]
+
+        def back() -> None:
+            self.recall(memory)
+            self._users.load(users)
+            for x, kept in zip(self.scratch(), scratch, strict=True):
+                x[...] = kept
+            self._rows = list(rows)
+
+        self._rows = list(rows)
+        try:
+            self._sample()
+            now = self.present()
+        except SolveError:
+            back()
+            now = self.present()
+        else:
+            back()
+            self.put_present(now)
+        dt, there = self._apart, self._behind
+        if dt > 0.0 and abs(self._from + (k := round((self.t - self._from) / dt)) * dt - self.t) <= ROUNDED * dt:
+            self._behind = k
+        try:
+            return told(now)
+        finally:
+            self._behind = there
+            back()
+
+    def _recorded(self, status: str, message: str, row: np.ndarray | None = None) -> Result:
+        rows, now = [*self._rows], self.present() if row is None else row
         if not rows or rows[-1][-1, 0] < now[0, 0]:
             rows.append(now)
         return self._of_all_legs(self._result(np.concatenate(rows), status, message))
@@ -636,6 +680,13 @@ class March(metaclass=CheckedContract):
         self._users_back(snapshot.users)
         self._rows = list(snapshot.rows)
 
+    def at(self, snapshot: Snapshot, told: Callable[[np.ndarray], Result]) -> Result:
+        """`told(row of the state)` of a snapshot's state, to which the march goes for as long."""
+        self.recall(snapshot.memory)
+        self._users.load(snapshot.users)
+        self._rows = list(snapshot.rows)
+        return told(self.present())
+
     def finish(
         self, first: System, rows: np.ndarray, happened: list[dict[str, Any]], watched: list[WatchedState], status: str,
         message: str,
@@ -646,15 +697,16 @@ class March(metaclass=CheckedContract):
         return self._recorded(status, message)
 
     def so_far(
-        self, first: System, rows: np.ndarray, happened: list[dict[str, Any]], status: str, message: str
-    ) -> Result:
-        """The result of a leg with events that goes on, up to the last of `rows`."""
-        now = self._first, self.happened
-        self._first, self.happened = first, happened
+        self, first: System, rows: np.ndarray, happened: list[dict[str, Any]], status: str, message: str,
+        watched: list[WatchedState] | None = None,
+    ) -> Result:  # fmt: skip
+        """The result of a leg with events that goes on, up to the last of `rows`; events stand as `watched` says, if that is given."""
+        now = self._first, self.happened, self.watched
+        self._first, self.happened, self.watched = first, happened, self.watched if watched is None else watched
         try:
             return self._of_all_legs(self._result(rows, status, message))
         finally:
-            self._first, self.happened = now
+            self._first, self.happened, self.watched = now
 
     def told_by(self, told: Callable[[str, str], Result] | None) -> None:
         """What `result` is while a run with events or peaks goes on; None afterwards."""

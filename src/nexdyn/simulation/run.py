@@ -48,7 +48,11 @@ class Runs(March):
                     check()
                     self.look_at_constraints()
 
-                self.go_to(t_end, times, look)
+                self._marching = True
+                try:
+                    self.go_to(t_end, times, look)
+                finally:
+                    self._marching = False
                 self.t = t_end
                 look()
         except KeyboardInterrupt:

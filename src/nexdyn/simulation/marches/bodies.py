@@ -544,6 +544,8 @@ class BodySimulation(Runs):
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
+        if self.next_sample <= self.t + 1e-9 * dt:  # gone on from between a step and the sample at its end
+            self._take_samples()
         t0, k = self.count_steps(dt, every)
         until = self._behind = k + steps
         while k < until:

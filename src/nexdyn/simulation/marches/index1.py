@@ -151,6 +151,9 @@ class IndexOneSimulation(BodySimulation):
 
     keeps_before = True
 
+    def scratch(self) -> list[np.ndarray]:
+        return [self._K, self._stage]
+
     def go_on_from(self, old: March) -> None:
         assert isinstance(old, IndexOneSimulation)
         super().go_on_from(old)

@@ -249,6 +249,12 @@ class Simulation(Runs):
     def numbers_kept(self) -> tuple[str, ...]:
         return (*super().numbers_kept(), "_dt")
 
+    def scratch(self) -> list[np.ndarray]:
+        return [self._K, self._stage]
+
+    def put_present(self, row: np.ndarray) -> None:
+        self._now[:] = row
+
     def how(self) -> dict[str, Any]:
         loops = {"loops": asdict(self.closed.options)} if self.closed is not None else {}
         return super().how() | {"dynamics": self.dynamics} | loops
