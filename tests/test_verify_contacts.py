@@ -171,6 +171,55 @@ def test_what_turns_in_a_bearing_tends_to_the_rigid_answer() -> None:
     assert rigid == pytest.approx(machines.CAGE, rel=machines.TIGHT / machines.RACE)
 
 
+def angular(alpha: float, count: int = 6) -> nx.System:
+    """A bearing with a contact angle: balls in a cage between an inner race that turns at once and an outer one that stands, spheres about
+    one centre on the shaft; the lines on which balls are pressed lean by α."""
+    system, on = nx.System("angular", gravity=(0.0, 0.0, 0.0)), machines.RACE + machines.BALL - machines.TIGHT
+    around, up = on * math.cos(alpha), on * math.sin(alpha)
+    system.add_body("race", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), collision=[nx.Sphere(machines.RACE)])
+    system.add_joint(nx.Revolute("turns", "ground", "race", axis=(0, 0, 1)))
+    system.add_driver(nx.Driver("drive", "turns", f"={machines.SPEED}*t"))
+    system.add_body("cage", mass=1e-3, inertia=(1e-6, 1e-6, 1e-6), position=(0.0, 0.0, up))
+    system.add_joint(nx.Revolute("goes round", "ground", "cage", axis=(0, 0, 1), at=(0.0, 0.0, up)))
+    inertia = (0.4 * machines.WEIGHT * machines.BALL**2,) * 3
+    law: dict[str, Any] = {"stiffness": machines.STIFF, "exponent": 1.0, "damping": 1.0, "friction": 0.3}
+    outer = {
+        "radius_a": machines.BALL,
+        "radius_b": machines.RACE + 2.0 * (machines.BALL - machines.TIGHT),
+        "hollow": True,
+    }
+    for i in range(count):
+        angle = 2.0 * math.pi * i / count
+        place, name = (around * math.cos(angle), around * math.sin(angle), up), f"ball{i}"
+        system.add_body(
+            name, mass=machines.WEIGHT, inertia=inertia, position=place, collision=[nx.Sphere(machines.BALL)]
+        )
+        system.add_joint(nx.Spherical(f"pocket{i}", "cage", name, at=place))
+        system.add_force(nx.SphereContact(f"outer{i}", name, "ground", **outer, **law))
+    system.add_contact(nx.Contact("inner", "ball*", "race", **law))
+    return system
+
+
+@pytest.mark.filterwarnings("ignore:contact .* starts:nexdyn.NexDynWarning")
+@pytest.mark.parametrize("degrees", [0.0, 30.0])
+@pytest.mark.parametrize(
+    "method", [nx.DormandPrince(rtol=1e-8, atol=1e-11), nx.HHT(rtol=1e-6), nx.ImplicitEuler(5e-5, bdf2=True)],
+    ids=["explicit", "hht", "bdf2"],
+)  # fmt: skip
+def test_the_cage_of_a_bearing_with_a_contact_angle_goes_round_as_harris_says(
+    method: nx.Method, degrees: float
+) -> None:
+    """½ ω (1 − d/D cos α), D the diameter on which the balls go round."""
+    alpha = math.radians(degrees)
+    result = nx.simulate(angular(alpha), 0.05, method, output_times=[0.0, 0.03, 0.05])
+    d, D = 2.0 * machines.BALL, 2.0 * (machines.RACE + machines.BALL) * math.cos(alpha)
+    known = 0.5 * machines.SPEED * (1.0 - d / D * math.cos(alpha))
+    rates = result.angular_velocity("cage").values[:, 2]
+    # balls that give by 1 µm roll on a little less
+    np.testing.assert_allclose(rates[1:], known, rtol=3.0 * machines.TIGHT / machines.BALL)
+    assert (result.contacts("inner").sticks.values[-1] == 1.0).all()
+
+
 # --- gears and a Geneva drive ---------------------------------------------------------------------------------------
 
 

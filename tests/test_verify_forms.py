@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import nexdyn as nx
 from nexdyn.errors import InputError, NexDynError
@@ -137,6 +138,36 @@ def test_a_pin_of_stiffer_material_stays_nearer_to_its_hole(monkeypatch: pytest.
         p = nx.simulate(areas.hole(), 0.03, nx.DormandPrince(rtol=1e-6, atol=1e-9)).position("pin").values
         out.append(float(np.hypot(p[:, 0], p[:, 1]).max()) - areas.impacts.CLEARANCE)
     assert out[0] == pytest.approx(10.0**0.4 * out[1], rel=0.1)  # ½ m v² = ∫ F dδ, F with δ^1.5
+
+
+@pytest.mark.parametrize(("problem", "load"), [(areas.CARDS, 0.0), (areas.LOADED, 1.0)])
+def test_thick_cards_slip_apart_as_rigid_ones(problem: Problem, load: float) -> None:
+    """One of them against its mirror image, by Newton and Euler, with its thickness; without it, as the thin ones of `slopes`."""
+    thin = areas.slopes.LOADED if load else areas.slopes.CARDS
+    for thick, known in ((areas.CARD, problem.reference), (0.0, thin.reference)):
+        L, J, g = areas.slopes.LONG, (areas.slopes.LONG**2 + thick**2) / 12.0, areas.G
+        s, c = math.sin(areas.slopes.LEAN), math.cos(areas.slopes.LEAN)
+        mu = 0.95 * (0.5 * (L * s - thick * c) + load * L * s) / ((1.0 + load) * L * c)
+        assert thick == 0.0 or mu == pytest.approx(0.95 * areas.needed(load), rel=1e-12)
+
+        def rates(
+            _: float, y: np.ndarray, mu: float = mu, thick: float = thick, J: float = J, L: float = L, g: float = g
+        ) -> list[float]:
+            s, c, w2 = math.sin(y[0]), math.cos(y[0]), y[1] ** 2
+            centre = np.array([-0.5 * (L * s + thick * c), 0.5 * (L * c + thick * s)])
+            foot, head = np.array([-L * s, 0.0]) - centre, np.array([0.0, L * c]) - centre
+            x = (-0.5 * (L * c - thick * s), 0.5 * (L * s + thick * c) * w2)  # of θ̈, and what is left
+            z = (-0.5 * (L * s - thick * c), -0.5 * (L * c + thick * s) * w2)
+            # normal force of the floor, push between the cards, θ̈
+            A = np.array([[-mu, 1.0, x[0]], [-1.0, 0.0, z[0]], [foot[0] - mu * foot[1], head[1], J]])
+            b = np.array([-x[1], -z[1] - (1.0 + load) * g, load * g * head[0]])
+            return [y[1], np.linalg.solve(A, b)[2]]
+
+        times = list(known)
+        found = solve_ivp(
+            rates, (0.0, times[-1]), (areas.slopes.LEAN, 0.0), t_eval=times, rtol=1e-11, atol=1e-13, method="DOP853"
+        )
+        np.testing.assert_allclose(found.y[0], [values[1] for values in known.values()], rtol=0, atol=1e-10)
 
 
 # --- steps and formulations -----------------------------------------------------------------------------------------

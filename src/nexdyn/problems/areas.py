@@ -8,6 +8,7 @@ What gives stands deeper or less deep, and is part of the answers:
     impacts   the damping of a foundation multiplies its pressure, as that of a point its force: restitution is the same at any stiffness
     tall      a block on a slope presses on a strip at its lower edge alone, L = 3 (½ w − ½ h tan φ) wide: it leans by δ/L,
               2 m g cos φ = k L w_y δ; one that tips does so about the middle of its pressure, an error that goes with 1/√k
+    cards     boxes that lean: they turn about their inner edges, and their weight is half of their thickness further out
     discs     two that press on each other along a line, w long: F = k w 4/3 √(2 R) δ^1.5, 1/R = 1/R₁ + 1/R₂
 
 Discs of cams and the pin of a Geneva drive are cylinders here. Damping of what rolls by presses more in front than behind: it is small.
@@ -22,10 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.forces.applied import AppliedForce
 from nexdyn.forces.contact_group import Contact
 from nexdyn.joints import Fixed, Planar, Revolute
 from nexdyn.model.driver import Driver
-from nexdyn.model.shapes import Cylinder
+from nexdyn.model.shapes import Box, Cylinder
 from nexdyn.model.system import System
 from nexdyn.problems import contact_machines as machines
 from nexdyn.problems import contacts, dominoes, impacts, slopes, standing, transmissions
@@ -279,6 +281,53 @@ BEARING = Problem(
     touching(2e-4, dt=5e-5), scale=(CAGE, CAGE), pressed=True,
 )  # fmt: skip
 
+# --- cards ----------------------------------------------------------------------------------------------------------
+
+CARD, PAPER, STAND = 4e-3, 1e11, 1e12
+"""Thickness of a card [m]; foundations of cards and of the floor [N/m³]."""
+
+
+def needed(load: float) -> float:
+    """Friction that holds cards which stand on their inner lower edges and touch along their inner upper ones: by the weight about the
+    lower edge, against the push at the upper one."""
+    s, c = math.sin(slopes.LEAN), math.cos(slopes.LEAN)
+    return (0.5 * (slopes.LONG * s - CARD * c) + load * slopes.LONG * s) / ((1.0 + load) * slopes.LONG * c)
+
+
+def cards(load: float = 0.0) -> System:
+    """Two pairs of cards of 0.1 kg in a plane, which are boxes, on each of which a load presses [of their weight]."""
+    system = System("cards")
+    slopes.floor(system)
+    s, c, length = math.sin(slopes.LEAN), math.cos(slopes.LEAN), slopes.LONG
+    low: dict[str, Any] = {"foundation_a": PAPER, "damping": 50.0}
+    across = 0.1 * (length**2 + CARD**2) / 12.0
+    for pair, part in (("stands", 1.05), ("falls", 0.95)):
+        for side, x in (("left", -1.0), ("right", 1.0)):
+            name, turned = f"{pair} {side}", -0.5 * x * slopes.LEAN
+            system.add_body(
+                name, mass=0.1, inertia=(across, across, 1e-5), orientation=(math.cos(turned), 0.0, math.sin(turned), 0.0),
+                position=(0.5 * x * (length * s + CARD * c), 0.0, 0.5 * (length * c + CARD * s)),
+                collision=[Box((CARD, 0.1, length))],
+            )  # fmt: skip
+            system.add_joint(Planar(f"{name} plane", "ground", name, axis=(0, 1, 0), reference=(1, 0, 0)))
+            system.add_contact(Contact(f"{name} on", name, "floor", friction=part * needed(load), **low))
+            if load:
+                head = (-0.5 * x * CARD, 0.0, 0.5 * length)
+                system.add_force(AppliedForce(f"{name} load", name, force=(0.0, 0.0, -load * 0.1 * G), anchor=head))
+        both: dict[str, Any] = {"foundation_a": 2.0 * STAND, "foundation_b": 2.0 * STAND, "damping": 50.0}
+        system.add_contact(Contact(pair, f"{pair} left", f"{pair} right", friction=0.9, **both))
+    return system
+
+
+CARDS = replace(
+    slopes.CARDS, build=cards, runs=touching(5e-3, dt=2e-4, explicit=1e-6), scale=(0.1, 1.0),
+    reference={0.1: (0.4, 0.405498651901), 0.3: (0.4, 0.473143042842), 0.4: (0.4, 0.580560442164)},
+)  # fmt: skip
+LOADED = replace(
+    slopes.LOADED, build=lambda: cards(1.0), runs=touching(1e-2, dt=2e-4, explicit=1e-6), scale=(0.1, 1.0),
+    reference={0.1: (0.4, 0.420057438956), 0.2: (0.4, 0.528469322830), 0.3: (0.4, 1.018271561069)},
+)  # fmt: skip
+
 # --- robots and dominoes --------------------------------------------------------------------------------------------
 
 QUADRUPED = over(standing.QUADRUPED, {"feet": 1e9}, side="a")
@@ -287,7 +336,7 @@ DOMINOES = over(dominoes.DOMINOES, {"floor": 4.0 * dominoes.FLOOR / (dominoes.TH
 
 OVER_AREAS = (
     SLIDING, STANDING, BELT, CONE, SHAKEN, TIPPING, ROLLING, BOWLING, SKIDDING, CONVEYOR, BOUNCE, SPHERES, GAPS, GRIPPER, ROLLER, FACED,
-    GENEVA, HOLE, BEARING, QUADRUPED, HUMANOID, DOMINOES,
+    GENEVA, HOLE, BEARING, CARDS, LOADED, QUADRUPED, HUMANOID, DOMINOES,
 )  # fmt: skip
 AREAS: Mapping[str, Problem] = {p.name: p for p in OVER_AREAS}
 """By the name of the problem at points that each belongs to."""

@@ -42,7 +42,7 @@ MESHES: Mapping[str, Facets] = {
     "hole": Facets(until=0.02), "bearing": Facets(until=0.02),
     "gripper": Facets(),
     "roller": Facets(until=0.004), "flat": Facets(until=0.05), "geneva": Facets(until=0.12),
-    "gears": Facets(),
+    "gears": Facets(), "cards": Facets(until=0.1), "loaded-cards": Facets(until=0.1),
     "arch": Facets(), "thin-arch": Facets(),
     "quadruped": Facets(until=1.0), "humanoid": Facets(until=1.0), "dominoes": Facets(),
 }  # fmt: skip
@@ -51,8 +51,6 @@ WITHOUT: Mapping[str, str] = {
     "cradle": "the speeds of balls that touch depend on the power of the depth, and facets have none",
     "five": "the speeds of balls that touch depend on the power of the depth, and facets have none",
     "hertz": "the law of Hertz is at points",
-    "cards": "a card touches at a point and a ball, and its rule is that of a line between these",
-    "loaded-cards": "a card touches at a point and a ball, and its rule is that of a line between these",
     "rod": "the end is a point, and what it does depends on the law there",
     "tippe-top": "friction over an area resists its spin; facets shake a top that spins on them",
     "smooth-top": "facets shake a top that spins on them",
