@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("given", "found"),
     [
         ("models/arm-9.yaml", ["models/arm.yaml", "models/arm-long.yaml"]),
-        ("models/arn.yaml", ["models/arm.yaml", "models/arm-long.yaml"]),
+        ("models/armn.yaml", ["models/arm.yaml", "models/arm-long.yaml"]),
         ("models/arm", ["models/arm.yaml", "models/arm-long.yaml"]),
         ("models/crane.urdf", ["models/Crane.URDF"]),
         ("model/arm.yaml", ["models/arm.yaml", "models/arm-long.yaml"]),

@@ -10,7 +10,7 @@ MOST = 5
 """How many files are named."""
 LOOKED_AT = 2000
 """How many entries of a folder are looked at."""
-ALIKE = 0.51
+ALIKE = 0.5
 """How alike names are, from 0 to 1: `difflib`."""
 
 
