@@ -216,17 +216,40 @@ def with_states(system: System) -> list[tuple[Force, int]]:
     return found
 
 
-def sliding_contact(system: System, states: np.ndarray, bound: np.ndarray, rate: np.ndarray) -> str:
-    """A contact whose friction sticks, but slides in the state at hand, in words; "" where there is none. What its spring holds is then as
-    much as it may be, and would be more."""
+SLIDES = 1e-6
+"""The part of its bound [1/s] by which a spring changes where its contact slides, beyond rounding."""
+
+
+def slipping_contacts(
+    system: System, states: np.ndarray, bound: np.ndarray, rate: np.ndarray, described: bool
+) -> tuple[list[slice], str]:
+    """Where in z the springs are of contacts that slide in the state at hand, of friction that sticks and of what resists rolling: each
+    holds as much as it may, and would hold more; where states are those `described`, springs that nothing has stretched yet, each whose
+    surfaces move. And that less load would let one stick that holds so much and does not slide, more load slide, with the pair; or ""."""
+    found, at_limit = list[slice](), ""
     for force, first in with_states(system):
-        if isinstance(force, ContactForce) and not force.is_off:
-            together = ONE if force.code == SURFACE else 3
-            for k in range(first, first + len(force.states(system.values)), together):
-                y, of_y = (x[k : k + together] for x in (states, rate))
-                if bound[k] > 0.0 and y @ y >= HELD * bound[k] ** 2 and y @ of_y > 0.0:
-                    return str(force) if force.part_of is None else f"contact {force.part_of!r}"
-    return ""
+        if not isinstance(force, ContactForce) or force.is_off:
+            continue
+        together = ONE if force.code == SURFACE else 3
+        for k in range(first, first + len(force.states(system.values)), together):
+            y, of_y = (x[k : k + together] for x in (states, rate))
+            if not bound[k] > 0.0:
+                continue
+            moves = of_y @ of_y > (SLIDES * bound[k]) ** 2
+            if y @ y < HELD * bound[k] ** 2:
+                if described and moves:
+                    found.append(slice(k, k + together))
+            elif moves:
+                if y @ of_y > 0.0:
+                    found.append(slice(k, k + together))
+            else:
+                told = str(force) if force.part_of is None else f"contact {force.part_of!r}"
+                bodies = " and ".join(repr(frame.body) for frame in force.frames(system))
+                at_limit = at_limit or (
+                    f"{told} between {bodies} holds as much as friction can in the state of {system.name!r}, and does not slide: it has "
+                    "one slope where it sticks and another where it slides; load it less, let it slide, or give it more friction"
+                )
+    return found, at_limit
 
 
 def touching_contact(system: System, place: Mapping[str, int], poses: np.ndarray, within: float) -> str:

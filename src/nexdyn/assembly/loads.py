@@ -9,7 +9,7 @@ Angles of joints and of torsion springs are counted, whole turns too: at first n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -217,6 +217,60 @@ class Loads:
 
     def settle(self, joint_q: np.ndarray, poses: np.ndarray) -> None:
         """States that follow from where the joints and the bodies (nb + 1, 12) are; none here."""
+
+
+class SlippingLoads(Loads):
+    """Loads of which some contacts slide. Their springs are at their bounds, whatever these are, and turn to the sliding velocity:
+
+        f_t = −μ(|v|) f_n F/|F|,   F = √σ b y/|y| + d v,   ẏ = κ (b₀ v/|v| − y),   κ = s √σ |v|/b      (``forces.sticking``)
+
+    b: the bound, b₀ that at the reference; v: the sliding velocity, of areas with turning about the normal. So y lies along v after a way
+    of b/√σ, and then f_t = −μ f_n v/|v|. Its length says nothing, and settles as its direction does.
+
+    slips: where in z the springs are. q, v, t, states: the reference; `settled` are these states with springs along v.
+    """
+
+    def __init__(
+        self, model: AbsoluteModel, slips: Sequence[slice], q: np.ndarray, v: np.ndarray, t: float, states: np.ndarray
+    ) -> None:
+        super().__init__(model)
+        self.slips = tuple(slips)
+        self.settled = states.copy()
+        if self.slips:
+            along, bound = self._along(q, v, t, states)
+            self.bounds = [float(bound[part.start]) for part in self.slips]
+            for part, most in zip(self.slips, self.bounds, strict=True):
+                self.settled[part] = most * along[part]
+
+    def _along(self, q: np.ndarray, v: np.ndarray, t: float, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The directions of the sliding velocities, in the places of the springs, and the bounds (nz,)."""
+        assert self.tables is not None
+        states = states.copy()
+        for part in self.slips:
+            states[part] = 0.0
+        super().__call__(q, v, t, states)
+        along = self.rate.copy()  # of a spring that holds nothing that of the sliding velocity
+        for part in self.slips:
+            along[part] /= max(float(np.linalg.norm(along[part])), LEAST)
+        return along, self.tables.bound.copy()
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, t: float = 0.0, states: np.ndarray | None = None) -> np.ndarray:
+        if not self.slips:
+            return super().__call__(q, v, t, states)
+        given = self.settled if states is None else states
+        along, bound = self._along(q, v, t, given)
+        held = given.copy()
+        for part in self.slips:
+            held[part] *= PAST_BOUND * bound[part.start] / max(float(np.linalg.norm(given[part])), LEAST)
+        Q = super().__call__(q, v, t, held)
+        for part, most in zip(self.slips, self.bounds, strict=True):
+            turning = float(np.linalg.norm(self.rate[part])) / max(float(bound[part.start]), LEAST)
+            self.rate[part] = turning * (most * along[part] - given[part])
+        return Q
+
+
+PAST_BOUND, LEAST = 1.0 + 1e-9, 1e-300
+"""How far springs that slide are stretched, in parts of their bounds; the least number that is divided by."""
 
 
 class _Alike:

@@ -14,6 +14,7 @@ from nexdyn.errors import unknown
 from nexdyn.forces.contact import CONTACT_COLUMNS, ContactForce
 from nexdyn.forces.contact_functions import renew_one
 from nexdyn.model.system import System
+from nexdyn.results.hertz import put_hertz
 
 COLUMNS: dict[str, Any] = {
     "contact_force": slice(0, 3), "contact_point": slice(3, 6), "contact_normal": 6, "contact_tangential": 7,
@@ -104,6 +105,7 @@ def contact_table(
             parts = (np.broadcast_to(R.reshape(-1, 9), (n, 9)), np.broadcast_to(p, (n, 3)), np.broadcast_to(V, (n, 6)))
             motions.append(np.concatenate(parts, axis=1))
         table = along_time(contact, system, t, motions[0], motions[1], z[:, place:first])
+        put_hertz(contact, system.values, table)
         if contact.is_off:
             for name in (
                 "contact_force",

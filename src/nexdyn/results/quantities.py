@@ -71,8 +71,12 @@ QUANTITIES: dict[str, Quantity] = {
         "velocity of a against b along the surfaces, where the contact force acts, world axes",
     ),
     "contact_sticks": Quantity(("contact",), "1", "1 where the contact sticks, 0 where it slides or is apart"),
-    "contact_area": Quantity(("contact",), "m^2", "area over which surfaces touch; 0 of a point"),
-    "contact_pressure": Quantity(("contact",), "Pa", "largest pressure between surfaces; 0 of a point"),
+    "contact_area": Quantity(
+        ("contact",), "m^2", "area over which surfaces touch; of points by the law of Hertz, 0 of other points"
+    ),
+    "contact_pressure": Quantity(
+        ("contact",), "Pa", "largest pressure between surfaces; of points by the law of Hertz, 0 of other points"
+    ),
     "contact_moment": Quantity(("contact", "axis"), "N m", "moment of the contact on body a at its point, world axes"),
 }
 

@@ -342,9 +342,10 @@ class Result:
 
         `force` (time, contact, axis) on body `a` and `point` where it acts, both in the world; `normal` and `tangential` [N], the
         sizes of its two parts; `penetration` [m], below 0 where the surfaces are apart; `direction`, the normal from `b` to `a`;
-        `sliding` [m/s], the velocity of `a` against `b` along the surfaces, with what these run by; `sticks`, 1 or 0; `area` [m²],
-        largest `pressure` [Pa] and `moment` [N m] on `a` at the point, of surfaces (0 of a point). The coordinates `of`, `a` and `b`
-        tell the contact and the bodies of each point. A capsule "foot" has two contact points, "foot.1" and "foot.2".
+        `sliding` [m/s], the velocity of `a` against `b` along the surfaces, with what these run by; `sticks`, 1 or 0; `area` [m²] and
+        largest `pressure` [Pa], of surfaces, and of points with exponent 1.5 by Hertz from depth and normal force (0 of other points);
+        `moment` [N m] on `a` at the point, of surfaces. The coordinates `of`, `a` and `b` tell the contact and the bodies of each point. A
+        capsule "foot" has two contact points, "foot.1" and "foot.2".
 
         Raises UnknownNameError for a name that no contact has.
         """

@@ -258,8 +258,6 @@ def _lowest(
     if ignore or frozen:
         raise InputError("modes are of a pose at rest, with all coordinates; leave out ignore and frozen, or modes")
     pencil = Pencil(report, inputs, outputs)
-    if pencil.slides:
-        raise InputError(no_slope(system, pencil.slides))
     if np.abs(pencil.velocities).max(initial=0.0) > STILL * pencil.rate:
         raise InputError(
             f"{system.name!r} moves, and modes are of a pose at rest; leave out v0 and modes (up to {LARGEST // 6} bodies)"
@@ -277,15 +275,12 @@ def _lowest(
             raise UnsteadyError(
                 f"the state of {system.name!r} is no equilibrium: {state.label} changes by {changes:.3g} a second; nx.equilibrium finds one"
             )
+    if pencil.at_limit and 6 * len(system.bodies) <= LARGEST:
+        reduced = ReducedSystem(report)
+        units, _ = _units(reduced, pencil.rate)
+        if two_slopes(lambda x: reduced.motion(x).rate, units):
+            raise InputError(pencil.at_limit)
     return pencil.linearization(modes)
-
-
-def no_slope(system: System, contact: str) -> str:
-    """Why a state in which a contact slides is not linearized."""
-    return (
-        f"{contact} slides in the state of {system.name!r}, and friction that sticks has no linearization there: its spring stands at "
-        f"its limit; give the contact a friction_speed, and no resistance against rolling and turning"
-    )
 
 
 class UnsteadyError(InputError):
@@ -304,8 +299,6 @@ def _about(
     rate = _own_rate(reduced)
     off, where = _unsteady(reduced, rate)
     if off > 1.0 and not frozen:
-        if reduced.slides:
-            raise UnsteadyError(no_slope(system, reduced.slides))
         what = "steady motion" if moving else "equilibrium"
         advice = "give it one, by q0, v0 or at" if moving else "nx.equilibrium finds one"
         raise UnsteadyError(
@@ -329,6 +322,8 @@ def _about(
                 f"{contact} just touches where {system.name!r} is: the rate of {names[i]} has two slopes over {names[j]}, {behind:.4g} "
                 f"behind and {ahead:.4g} ahead; press it in, as nx.equilibrium does, or lift it"
             )
+        if reduced.at_limit:
+            raise InputError(reduced.at_limit)
         warn(
             f"the rate of {names[i]} has two slopes over {names[j]} where {system.name!r} is, {behind:.4g} behind and {ahead:.4g} "
             f"ahead, and A has their mean: a force stands at a limit there, like friction that has slipped or a stop that just touches"

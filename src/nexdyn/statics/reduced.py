@@ -34,8 +34,8 @@ import scipy.linalg
 from nexdyn.absolute.armature import CHILD, PAIR, PARENT, Rotors, rotor_rows
 from nexdyn.absolute.configuration import row_units
 from nexdyn.assembly.assemble import mechanism_length
-from nexdyn.assembly.force_states import OwnState, own_states, sliding_contact
-from nexdyn.assembly.loads import Loads
+from nexdyn.assembly.force_states import OwnState, own_states, slipping_contacts
+from nexdyn.assembly.loads import Loads, SlippingLoads
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.errors import SolveError
@@ -79,8 +79,8 @@ class ReducedSystem:
     led: tuple[str, ...]
     own: list[OwnState]
     """States of forces that move by themselves, in the order of s."""
-    slides: str
-    """A contact whose friction sticks, but slides here, in words; "" where there is none."""
+    at_limit: str
+    """Of a contact whose friction holds as much as it can and does not slide that it has two slopes; "" where there is none."""
     z: np.ndarray
     u: np.ndarray
     _position_rows: np.ndarray
@@ -112,11 +112,13 @@ class ReducedSystem:
             if kinds[name] in ("free", "spherical")
         ]
         self._near = model.near(report.q, self.t)
-        self._loads = Loads(model)
-        self.forces0 = self._loads.described if report.states is None else report.states.copy()
-        bound = self._loads.bound(report.q, report.v, report.t, self.forces0)
+        loads = Loads(model)
+        states = loads.described if report.states is None else report.states.copy()
+        bound = loads.bound(report.q, report.v, report.t, states)
+        sliding, self.at_limit = slipping_contacts(system, states, bound, loads.rate, report.states is None)
         self.own = own_states(system, bound)
-        self.slides = sliding_contact(system, self.forces0, bound, self._loads.rate)
+        self._loads = SlippingLoads(model, sliding, report.q, report.v, report.t, states)
+        self.forces0 = self._loads.settled
         self._own = np.array([state.place for state in self.own], dtype=int)
         n = self.tree.nv
         self.start_chart()

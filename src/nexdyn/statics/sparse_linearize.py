@@ -27,8 +27,8 @@ from nexdyn.absolute.motion import accelerations
 from nexdyn.absolute.observe import BodyMotion
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.assembly.assemble import mechanism_length
-from nexdyn.assembly.force_states import own_states, sliding_contact
-from nexdyn.assembly.loads import Loads, velocity_rows
+from nexdyn.assembly.force_states import own_states, slipping_contacts
+from nexdyn.assembly.loads import Loads, SlippingLoads, velocity_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.errors import InputError, SolveError, counted, unknown
@@ -145,12 +145,15 @@ class Pencil:
         self.system, self.q, self.t = model.system, report.q, report.t
         self.length = mechanism_length(model)
         self.still = np.zeros((model.nb + 1, 6))
-        self.loads = Loads(model)
-        self.states = self.loads.described.copy() if report.states is None else report.states.copy()
-        bound = self.loads.bound(self.q, self.still, self.t, self.states)
+        loads = Loads(model)
+        states = loads.described.copy() if report.states is None else report.states.copy()
+        bound = loads.bound(self.q, self.still, self.t, states)
+        sliding, self.at_limit = slipping_contacts(self.system, states, bound, loads.rate, report.states is None)
         self.own = own_states(self.system, bound)
-        self.slides = sliding_contact(self.system, self.states, bound, self.loads.rate)
-        self.own_rate = self.loads.rate[[state.place for state in self.own]]
+        self.loads = SlippingLoads(model, sliding, self.q, self.still, self.t, states)
+        self.states = self.loads.settled
+        self.loads(self.q, self.still, self.t, self.states)
+        self.own_rate = self.loads.rate[[state.place for state in self.own]].copy()
         self.near = model.near(self.q, self.t)
         self._rows()
         self._matrices()

@@ -17,6 +17,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.forces.foundations import Foundations
 from nexdyn.model.system import System
+from nexdyn.results.contacts import contacts_of
 from nexdyn.spatial.rotations import quaternion
 
 if TYPE_CHECKING:
@@ -69,10 +70,11 @@ class Motion:
         joints = list(observed.labels.dims["joint"]) if observed.knows("reaction") else []
         touching = len(observed.labels.dims.get("contact", ()))
         contact = ["contact_point", "contact_force"] if touching and observed.knows("contact_force") else []
-        surfaces = contact and any(
-            isinstance(force, Foundations) and force.over_area for force in result.system.forces.values()
-        )
-        press = ["contact_direction", "contact_area", "contact_pressure"] if surfaces else []
+        at_points = [
+            not (isinstance(force, Foundations) and force.over_area)
+            for force in contacts_of(result.system) for _ in range(force.points)
+        ]  # fmt: skip
+        press = ["contact_direction", "contact_area", "contact_pressure"] if contact and not all(at_points) else []
         names = ["position", "orientation", *(["reaction"] if joints else []), *contact, *press]
         size = len(t) * (28 * len(bodies) + 24 * (len(joints) + touching) + (20 * touching if press else 0))
         stride = max(1, -(-size // MOST_BYTES))
@@ -82,6 +84,8 @@ class Motion:
             for name, values in found.items():
                 kept[name].append(values[first::stride].astype(np.float32))
         whole = {name: np.concatenate(parts) for name, parts in kept.items()}
+        for name in press[1:]:
+            whole[name][:, at_points] = 0.0  # by Hertz, pressures of another kind
         return cls(
             result.system, t[::stride].copy(), bodies, whole["position"], whole["orientation"], joints,
             whole.get("reaction"), result,
