@@ -253,10 +253,13 @@ DESCRIBED = (
             "centre": "arm",
             "at": (-0.2, 0.3, 0.9),
             "anchor": Together(at=None, anchor=(0.4, -0.4, 0.8)),
-            "bodies": "h*",
         },
         attracted,
-        {"name": NAMES, "function": "is the element 'gravity by place'"},
+        {
+            "name": NAMES,
+            "function": "is the element 'gravity by place'",
+            "bodies": "says how many forces it consists of: test_gravity.py has what it chooses",
+        },
     ),
     Element(
         "gravity by place",

@@ -735,7 +735,17 @@ def mimic(carrier: str, given: dict[str, Any]) -> nx.System:
     return closed_by_end(hung(skeleton("rod"), mimic=nx.Mimic("shoulder", **given)), carrier)
 
 
-def driver(kind: str, base: dict[str, Any], changes: dict[str, Any], apart: dict[str, str] | None = None) -> Element:
+LED = ("open", "ring")
+"""Where points and orientations are driven: with the rod the hand comes near a pose where it cannot follow."""
+
+
+def driver(
+    kind: str,
+    base: dict[str, Any],
+    changes: dict[str, Any],
+    apart: dict[str, str] | None = None,
+    carriers: tuple[str, ...] = LED,
+) -> Element:
     cls: Any = DRIVERS[kind]
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -752,6 +762,7 @@ def driver(kind: str, base: dict[str, Any], changes: dict[str, Any], apart: dict
         changes,
         make,
         {"name": NAMES, "priority": APART_JOINT["priority"], **(apart or {})},
+        carriers,
     )
 
 
@@ -949,6 +960,7 @@ OTHER_ELEMENTS = (
         "joint",
         {"joint": "tested", "function": nx.Harmonic(0.1, 5.0), "freedom": 0},
         {"joint": "shoulder", "function": nx.Linear(0.0, 0.8), "freedom": 1},
+        carriers=("open", "rod", "ring"),
     ),
     driver(
         "orientation",

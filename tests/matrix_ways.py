@@ -200,20 +200,28 @@ CUT_IN_TWO = ("open", "rod")
 """Loops of joints restart under the ways that have all carriers."""
 CLOSED = ("rod", "ring")
 """Where constraints hold that a method of index 1 keeps on, or chooses coordinates by."""
-DOPRI, SEMI = nx.DormandPrince(1e-9, 1e-11), nx.SemiImplicitEuler(2e-4)
+DOPRI = nx.DormandPrince(1e-9, 1e-11)
+SEMI, FINER_SEMI = nx.SemiImplicitEuler(2e-4), nx.SemiImplicitEuler(2e-5)
+EULER, FINER_EULER = nx.ExplicitEuler(2e-4), nx.ExplicitEuler(2e-5)
 
 WAYS: dict[str, Way] = {
     way.name: way
     for way in (
         Way("rk4", run(RK4), KINKED, finer=run(nx.RungeKutta4(2e-4))),
         Way("dormand-prince", run(DOPRI), KINKED),
-        Way("euler", run(nx.ExplicitEuler(2e-4)), 0.05, finer=run(nx.ExplicitEuler(2e-5))),
-        Way("semi-implicit", run(SEMI), 0.05, finer=run(nx.SemiImplicitEuler(2e-5))),
+        Way("euler", run(EULER), 0.05, finer=run(FINER_EULER)),
+        Way("semi-implicit", run(SEMI), 0.05, finer=run(FINER_SEMI)),
         Way("rk4 crba", run(nx.RungeKutta4(1e-3), dynamics="crba"), KINKED, ("open",)),
         Way("rk4 cfa", run(nx.RungeKutta4(1e-3), dynamics="cfa"), KINKED, ("open",)),
         Way("rk4 baumgarte", run(nx.RungeKutta4(1e-3), loops=nx.Loops("baumgarte")), 5e-3, CLOSED),
         Way("dormand-prince baumgarte", run(DOPRI, loops=nx.Loops("baumgarte")), 5e-3, ("rod",)),
-        Way("semi-implicit baumgarte", run(SEMI, loops=nx.Loops("baumgarte")), 0.05, ("rod",)),
+        Way(
+            "semi-implicit baumgarte",
+            run(SEMI, loops=nx.Loops("baumgarte")),
+            0.05,
+            ("rod",),
+            finer=run(FINER_SEMI, loops=nx.Loops("baumgarte")),
+        ),
         Way("rk4 cut tested", cut("tested", RK4), KINKED, ("ring",), given=FREE_TO_CUT, without=CONSTRAINTS),
         Way("rk4 cut closing", cut("closing", RK4), KINKED, ("ring",)),
         Way(
@@ -222,7 +230,7 @@ WAYS: dict[str, Way] = {
         Way("dormand-prince cut closing", cut("closing", DOPRI), KINKED, ("ring",)),
         Way("semi-implicit cut tested", cut("tested", SEMI), 0.05, ("ring",), given=FREE_TO_CUT, without=CONSTRAINTS),
         Way("semi-implicit cut closing", cut("closing", SEMI), 0.05, ("ring",)),
-        Way("euler cut closing", cut("closing", nx.ExplicitEuler(2e-4)), 0.05, ("ring",)),
+        Way("euler cut closing", cut("closing", EULER), 0.05, ("ring",)),
         Way("hht dt", run(nx.HHT(dt=5e-4)), 0.02),
         Way("hht", run(nx.HHT(rtol=2e-5)), 0.02),
         Way("hht dt lu", run(nx.HHT(dt=5e-4, solver="lu")), 0.02, ("rod",)),
@@ -236,7 +244,7 @@ WAYS: dict[str, Way] = {
         Way("implicit-euler", run(IMPLICIT), 0.1, finer=run(FINER)),
         Way("bdf2", run(BDF2), 0.05, finer=run(FINER_BDF2)),
         Way("lanes rk4", batch(nx.RungeKutta4(1e-3)), KINKED, finer=batch(nx.RungeKutta4(2e-4))),
-        Way("lanes semi-implicit", batch(SEMI), 0.05, ("open", "rod")),
+        Way("lanes semi-implicit", batch(SEMI), 0.05, ("open", "rod"), finer=batch(FINER_SEMI)),
         Way("lanes hht", batch(nx.HHT(dt=5e-4)), 0.02),
         Way(
             "restart rk4",
@@ -245,8 +253,8 @@ WAYS: dict[str, Way] = {
             finer=in_two_parts(nx.RungeKutta4(2e-4), full=True),
         ),
         Way("restart dormand-prince", in_two_parts(DOPRI), KINKED, CUT_IN_TWO),
-        Way("restart euler", in_two_parts(nx.ExplicitEuler(2e-4)), 0.05, ("open",)),
-        Way("restart semi-implicit", in_two_parts(SEMI), 0.05, ("open",)),
+        Way("restart euler", in_two_parts(EULER), 0.05, ("open",), finer=in_two_parts(FINER_EULER)),
+        Way("restart semi-implicit", in_two_parts(SEMI), 0.05, ("open",), finer=in_two_parts(FINER_SEMI)),
         Way("restart hht dt", in_two_parts(nx.HHT(dt=5e-4), full=True), 0.02),
         Way("restart hht", in_two_parts(nx.HHT(rtol=2e-5)), 0.02, CUT_IN_TWO),
         Way("restart baumgarte", in_two_parts(nx.Baumgarte(dt=1e-3)), 5e-3, CLOSED),
