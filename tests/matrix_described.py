@@ -94,9 +94,9 @@ def hill(t: float, x: np.ndarray, out: np.ndarray) -> None:
 
 
 def attracted(carrier: str, given: dict[str, Any]) -> nx.System:
-    """Gravity on all bodies at once."""
+    """Gravity on bodies by a pattern."""
     system = hung(skeleton(carrier), damping=0.1)
-    system.add_gravity(nx.Gravity("falling", given.pop("bodies", "*"), **given))
+    system.add_gravity(nx.Gravity("falling", "ha*", **given))
     return closed(system, carrier)
 
 

@@ -432,7 +432,9 @@ def _name(body: Any) -> str:
     return str(getattr(body, "name", body))
 
 
-REGISTRIES = ("bodies", "joints", "couplings", "markers", "measures", "drivers", "forces", "contacts", "events")
+REGISTRIES = (
+    "bodies", "joints", "couplings", "markers", "measures", "drivers", "forces", "contacts", "gravities", "events",
+)  # fmt: skip
 """All that a system consists of, but its parameters: what a value is of, an expression tells."""
 
 
@@ -471,6 +473,21 @@ def in_units(system: nx.System, units: Units) -> nx.System:
         other.add_force(force.copied(**force_in(force, system, units)))
     for contact in system.contacts.values():
         other.add_contact(contact.copied(**contact_in(contact, units)))
+    for gravity in system.gravities.values():
+        if gravity.function is not None:
+            raise ValueError(f"{gravity} is a function of the user's")
+        dimensions = FORCES[nx.PointGravity]
+        if unknown := {attribute for attribute, _ in public(gravity)} - {
+            *dimensions,
+            "name",
+            "bodies",
+            "centre",
+            "function",
+        }:
+            raise KeyError(f"{unknown} of Gravity has no dimension in tests/units_lab.py")
+        other.add_gravity(
+            gravity.copied(**{name: scaled(getattr(gravity, name), d, units) for name, d in dimensions.items()})
+        )
     for measure in system.measures.values():
         unknown = {attribute for attribute, _ in public(measure)} - IN_MEASURES
         if unknown or type(measure) not in OF_MEASURE:
