@@ -66,7 +66,10 @@ def installed() -> dict[str, str]:
     """Versions of what generates code in the environment of this Python, by name."""
     paths = sysconfig.get_paths()
     found = importlib.metadata.distributions(path=list({paths["purelib"], paths["platlib"]}))
-    versions = {distribution.metadata["Name"].lower(): distribution.version for distribution in found}
+    named = [(distribution.metadata["Name"], distribution.version) for distribution in found]
+    versions = {
+        name.lower(): version for name, version in named if name
+    }  # one that an interrupted installation left has none
     return {name: versions[name] for name in GENERATES if name in versions}
 
 

@@ -229,7 +229,7 @@ def test_lanes_are_the_source_of_one_system() -> None:
     # every verb of a step is the scalar's own; what lanes add is who takes part
     from nexdyn.absolute import equations, hht, recorded
 
-    for name in ("judge", "begin", "made", "corrected", "new_motion", "predict", "accept"):
+    for name in ("newton_verdict", "begin", "note_refactored", "corrected", "new_motion", "predict", "accept"):
         assert getattr(hht_lanes, name) is getattr(hht, name)
     assert hht_lanes.recorded is recorded.recorded
     assert hht_lanes.residual_here is equations.residual_here

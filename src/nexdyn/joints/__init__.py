@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from nexdyn.joints.cartesian import Cartesian
 from nexdyn.joints.clamp import Clamp
 from nexdyn.joints.cylindrical import Cylindrical
@@ -41,6 +43,9 @@ JOINTS: dict[str, type[Joint]] = {
     )
 }  # fmt: skip
 for _cls in JOINTS.values():
+    for _formula in ("pose", "coordinates_of", "motion_subspace") if _cls.tree and _cls.nv else ():
+        if not hasattr(sys.modules[_cls.__module__], _formula):
+            raise TypeError(f"the page of {_cls.__name__} has no {_formula}")
     if _cls.tree and len(_cls.directions) != _cls.nv:
         raise TypeError(f"{_cls.__name__} has {_cls.nv} degrees of freedom and {len(_cls.directions)} directions")
 

@@ -7,13 +7,16 @@ What the joint cannot reach is its gap: minimal coordinates close it by moving t
 
 from __future__ import annotations
 
+import functools
 import sys
+import types
 from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nexdyn.errors import warn
+from nexdyn.joints import JOINTS
 from nexdyn.joints.helical import Helical
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
@@ -90,12 +93,13 @@ def coordinates_between(
     R_B, p_B = R_WB @ R_BJ, p_WB + R_WB @ p_BJ
     R, p = R_A.T @ R_B, R_A.T @ (p_B - p_A)
     found = np.zeros(joint.nq)
-    page = sys.modules[type(joint).__module__]
+    page = sys.modules[JOINTS[joint.kind].__module__]
     if joint.nq:
-        found[0] = (
-            1.0 if joint.nq > joint.nv else 0.0
-        )  # of a quaternion, and of what it may be the negative, that with w ≥ 0
         in_python(page.coordinates_of)(Mat3(*R.ravel().tolist()), Vec3(*p.tolist()), found, 0)
+    if (
+        joint.nq > joint.nv and next(x for x in found[:4] if x) < 0.0
+    ):  # of the two that are one rotation, that with w ≥ 0
+        found[:4] *= -1.0
     own: tuple[float, ...] = ()
     if isinstance(joint, Helical):
         own = (number(joint.pitch, values, f"pitch of {joint}"),)
@@ -107,6 +111,13 @@ def coordinates_between(
     return found, gap, float(np.linalg.norm(log_rotation(np.reshape([*reached.R], (3, 3)).T @ R)))
 
 
+@functools.cache
 def in_python(f: Any) -> Any:
-    """A formula as the Python function that it is written as."""
-    return getattr(f, "py_func", f)
+    """A formula, with all that it calls, as the Python functions that they are written as: called as it is, each would be compiled anew
+    in every process."""
+    plain = getattr(f, "py_func", f)
+    called = {
+        name: in_python(x) for name in plain.__code__.co_names if hasattr(x := plain.__globals__.get(name), "py_func")
+    }
+    scope = plain.__globals__ | called
+    return types.FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__) if called else plain

@@ -28,6 +28,8 @@ STEEPEST = 0.5
 
 WIDE = 0.5
 """Width, of the size of the scene, from which on a face carries the floor."""
+LITTLE = 0.03
+"""By what, of the size of the scene, something may go below and is not seen to."""
 BELOW = 1e-3
 """How far a floor lies below what stands on it and is drawn itself, of the size of the scene."""
 
@@ -75,11 +77,10 @@ def _faces(vertices: np.ndarray, triangles: np.ndarray, up: np.ndarray) -> list[
     level = (size > 0.0) & (n @ up > STEEPEST)
     width = max(float(np.ptp(vertices, axis=0).max()), 1e-300)
     planes = np.round(np.column_stack([n, np.sum(n * a, axis=1) / width]), 4)[level]
-    found = []
-    for plane in np.unique(planes, axis=0):
-        of = np.flatnonzero(level)[(planes == plane).all(axis=1)]
-        found.append(_Face(Floor(a[of[0]], n[of[0]]), float(size[of].sum()) / 2))
-    return found
+    _, first, part = np.unique(planes, axis=0, return_index=True, return_inverse=True)
+    areas = np.bincount(part.ravel(), size[level], minlength=len(first)) / 2
+    of = np.flatnonzero(level)[first]
+    return [_Face(Floor(a[i], n[i]), float(area)) for i, area in zip(of, areas, strict=True)]
 
 
 def _grounded(system: System) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -111,18 +112,21 @@ def _solids(force: Force, system: System) -> list[tuple[Frame, Any]]:
     return []
 
 
-def solid_floor(system: System, up: np.ndarray, size: float) -> Floor | None:
-    """The floor at what is fixed to the ground and touched, in a scene of extent `size` [m]; None where that is none."""
+def solid_floor(system: System, up: np.ndarray, size: float, lowest: float) -> Floor | None:
+    """The floor at what is fixed to the ground and touched, in a scene of extent `size` [m] whose lowest point is `lowest`: the widest
+    face, or else what such solids stand on; None where there are none, or where something goes below them."""
     grounded = _grounded(system)
     if not grounded:
         return None
     faces = [face for vertices, triangles in grounded for face in _faces(vertices, triangles, up)]
+    foot = min(float((vertices @ up).min()) for vertices, _ in grounded)
+    if lowest < foot - LITTLE * size:  # something goes below: they hang
+        return None
     wide = [face for face in faces if face.area > (WIDE * size) ** 2]
     if wide:
         widest = max(wide, key=lambda face: face.area).floor
         return widest._replace(point=widest.point - BELOW * size * widest.normal)
-    lowest = min(float((vertices @ up).min()) for vertices, _ in grounded)
-    return Floor(lowest * up, up)
+    return Floor(foot * up, up)
 
 
 def _planes(force: Force, system: System) -> list[Frame]:
@@ -153,10 +157,10 @@ def floor_of(system: System, up: np.ndarray, at_start: float, lowest: float, siz
     Without a plane of contact it is the world's ground, height 0, where all of it stands on or above that and either
     something is fixed to it or nothing ever goes below; otherwise it is just below the whole motion.
     """
-    touched = contact_plane(system, up) or solid_floor(system, up, size)
+    touched = contact_plane(system, up) or solid_floor(system, up, size, lowest)
     if touched is not None:
         return touched
-    little = 0.03 * size
+    little = LITTLE * size
     stands = any(
         joint.kind == "fixed" and joint.parent.is_ground and joint.child.shapes for joint in system.joints.values()
     )

@@ -120,7 +120,7 @@ class Inquiry:
                 return
             body, now = self._body(), viewer._look.follow
             if body:
-                self._before = self._before if now == self._led else now
+                self._before = self._before if now and now == self._led else now
                 self._led = body
             elif now and now == self._led:
                 body = self._before if self._before in viewer._motion.bodies else ""

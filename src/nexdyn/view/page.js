@@ -104,10 +104,10 @@
       const columns = [...document.querySelectorAll("[data-dock-minimize-all][aria-label='Expand column']")];
       columns.sort((a, b) => a.getBoundingClientRect().x - b.getBoundingClientRect().x)[0]?.click();
     }
+    openPlots();
     for (let k = 0; k < 100; k++) {  // until they are drawn
-      openPlots();
       const { plotted } = await ask("plotted", {});
-      if (plotted && toPlot(plotted)) return;
+      if (plotted ? toPlot(plotted) : k > 10) return;
       await new Promise(next => setTimeout(next, 100));
     }
   };

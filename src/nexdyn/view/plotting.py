@@ -119,11 +119,13 @@ class Plots:
         begins: dict[tuple[str, str], int] = {}
         units = self.viewer._units
         for kind, name in dict.fromkeys([*self.chosen, self._now()]):
-            begins[kind, name] = len(found)
             try:
-                found += panels(result, [kind], [name] if name else [])
+                drawn = panels(result, [kind], [name] if name else [])
             except NexDynError:  # nothing of this kind
                 continue
+            if drawn:
+                begins[kind, name] = len(found)
+                found += drawn
         with self.viewer._lock:
             self._begins = begins
             for k, plot in enumerate(self._more):

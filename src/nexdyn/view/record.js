@@ -434,7 +434,7 @@ const choose = key => {
   select(key);
   if (!alongBox.checked) return;
   const body = selectedBody();
-  if (body) { if (state.follow !== led) ledFrom = state.follow; led = body; }
+  if (body) { if (!state.follow || state.follow !== led) ledFrom = state.follow; led = body; }
   else if (!state.follow || state.follow !== led) return;
   else led = "";
   const next = body || ledFrom;

@@ -62,5 +62,10 @@ def look_of(system: System, up: np.ndarray) -> bytes:
 def change_times(motion: Motion, up: np.ndarray) -> list[float]:
     """When what is drawn of a motion changes its sizes [s]."""
     systems = systems_of(motion)
-    looks = [look_of(system, up) for _, system in systems] if len(systems) > 1 else []
+    if len(systems) < 2 or motion.result is None:
+        return []
+    events = motion.result.recording.settings.get("events", [])
+    if not any((event.get("change") or {}).get("parameters") for event in events):  # what is switched alone has no size
+        return []
+    looks = [look_of(system, up) for _, system in systems]
     return [systems[k][0] for k in range(1, len(looks)) if looks[k] != looks[k - 1]]
