@@ -214,7 +214,7 @@ def test_every_refusal_names_the_offender() -> None:
     system = {
         name
         for e in ELEMENTS.values()
-        for holder in (*HOLDERS.values(), "bodies", "events", "markers")
+        for holder in (*HOLDERS.values(), "bodies", "events", "markers", "gravities")
         for name in getattr(e.system(e.carriers[0]), holder)
     }
     offenders = re.compile(
