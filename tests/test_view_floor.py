@@ -10,7 +10,8 @@ import pytest
 from results_lab import resting_ball
 
 import nexdyn as nx
-from nexdyn.view.floor import contact_plane
+from nexdyn.view.floor import _faces, contact_plane
+from nexdyn.view.geometry import GREY, _Drawing
 from nexdyn.view.motion import Motion
 from nexdyn.view.server import LOOPBACK, free_port
 from nexdyn.view.stills import Shot, Studio
@@ -164,3 +165,35 @@ def test_a_mesh_that_is_fixed_and_touched_carries_the_floor_or_stands_on_it(tmp_
         for point, normal in floors(system):
             np.testing.assert_allclose(normal, Z, atol=1e-6)
             assert point @ Z == pytest.approx(height, abs=0.02)
+
+
+def test_the_floor_lies_below_a_pendulum_that_hits_a_block_above_its_end() -> None:
+    """What hangs in the scene, be it wide, carries no floor through it."""
+    for shape, at in ((nx.Box((0.1, 0.1, 0.1)), (0.3, 0.0, -0.3)), (nx.Box((4.0, 4.0, 0.1)), (0.0, 0.0, 0.4))):
+        system = nx.System("pendulum")
+        block = system.add_body("block", collision=[shape], shapes=[shape], position=at)
+        system.add_joint(nx.Fixed("bolt", system.ground, block))
+        ball = nx.Sphere(0.1)
+        rod = system.add_body(
+            "rod", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.0, 0.0, -0.9), shapes=[ball], collision=[ball]
+        )
+        system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), q0=0.1))
+        system.add_contact(nx.Contact("stop", "rod", "block", foundation_a=1e6))
+        for height, _ in floors(system):
+            assert -1.1 < height[2] < -0.98
+
+
+def test_flat_parts_of_a_curved_terrain_are_found_in_one_pass() -> None:
+    x = np.linspace(-1.0, 1.0, 41)
+    heights = tuple(tuple(float(h) for h in row) for row in 0.1 * np.sin(3.0 * x)[:, None] * np.cos(2.0 * x)[None, :])
+    surface = (
+        _Drawing(nx.System())._shape("terrain", 0, nx.HeightField(heights, (2.0, 2.0), bottom=-1.0), GREY)[0].surface
+    )
+    vertices = surface.vertices.astype(float)
+    found = _faces(vertices, surface.faces, np.array([0.0, 0.0, 1.0]))
+    a, b, c = (vertices[surface.faces[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    size = np.linalg.norm(normal, axis=1)
+    level = normal[:, 2] > 0.5 * size
+    assert len(found) > 1000
+    assert sum(face.area for face in found) == pytest.approx(size[level].sum() / 2, rel=1e-9)
