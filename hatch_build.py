@@ -74,13 +74,17 @@ def installed() -> dict[str, str]:
 
 
 def pinned(requirements: list[str], versions: dict[str, str]) -> list[str]:
-    """The requirements, those of what generates code at `versions` where these are allowed: elsewhere they are upgraded."""
-    found = list(requirements)
-    for name, version in versions.items():
-        ranges = [SpecifierSet(x[len(name) :]) for x in requirements if re.match(rf"{name}(?![\w.-])", x)]
-        if all(version in allowed for allowed in ranges):
-            found.append(f"{name}=={version}")
-    return found
+    """The requirements, those of what generates code at `versions` where these are allowed: elsewhere they are upgraded, and llvmlite,
+    which goes with one numba, is pinned with it alone."""
+    ranges = {
+        name: [
+            SpecifierSet(x[len(name) :].partition(";")[0]) for x in requirements if re.match(rf"{name}(?![\w.-])", x)
+        ]
+        for name in versions
+    }
+    kept = {name for name, allowed in ranges.items() if all(versions[name] in one for one in allowed)}
+    kept -= set() if "numba" in kept else {"llvmlite"}
+    return [*requirements, *(f"{name}=={version}" for name, version in versions.items() if name in kept)]
 
 
 def seconds() -> float:

@@ -132,4 +132,5 @@ def test_the_build_runs_what_generates_code_as_it_is_installed(build: ModuleType
 def test_what_is_not_installed_or_too_old_there_is_not_pinned(build: ModuleType) -> None:
     assert build.pinned(REQUIRED, {}) == REQUIRED
     assert build.pinned(REQUIRED, {"numpy": "1.26.4", "numba": "0.63.1"}) == [*REQUIRED, "numba==0.63.1"]
+    assert build.pinned(REQUIRED, {"llvmlite": "0.43.0", "numba": "0.1.0"}) == REQUIRED  # which go together
     assert build.pinned(["numpy>=2", "numpydoc>=99"], {"numpy": "2.1.0"})[-1] == "numpy==2.1.0"

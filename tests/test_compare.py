@@ -176,3 +176,39 @@ def test_where_the_table_is_wider_than_the_terminal_methods_stand_side_by_side_a
         told = [x for line in table if line.startswith(name) for x in line.split()[-6:] if x[0].isdigit() or x == "nan"]
         assert told == [f"{x:.3g}" for x in values]
     assert found.text(width=1000) == wide
+
+
+class Summing:
+    """A controller with a state of its own, which it tells."""
+
+    def __init__(self) -> None:
+        self.sum = 0.0
+
+    def __call__(self, t: float, q: float, v: float) -> float:
+        self.sum += 0.01 * (1.0 - q)
+        return 5.0 * self.sum
+
+    def save_state(self) -> float:
+        return self.sum
+
+    def load_state(self, state: float) -> None:
+        self.sum = state
+
+
+def test_each_run_that_is_compared_begins_with_the_states_that_functions_had() -> None:
+    system = nx.System("driven")
+    body = system.add_body("body", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Revolute("hinge", system.ground, body, axis=(0.0, 1.0, 0.0)))
+    system.add_force(nx.Controller("motor", "hinge", function=Summing(), sample_time=0.01))
+    found = nx.compare(system, [nx.RungeKutta4(1e-2), nx.RungeKutta4(1e-2)], 0.2)
+    assert all(x[1] == 0.0 for x in found.differences.values())
+
+
+def test_methods_whose_steps_are_too_long_are_compared_all_the_same() -> None:
+    system = nx.System("falling")
+    system.add_body("ball", mass=0.1, inertia=(1e-4,) * 3, shapes=[nx.Sphere(0.05)], position=(0.0, 0.0, 0.2))
+    system.add_joint(nx.Free("free", "ground", "ball"))
+    system.add_contact(nx.Contact("floor", "ball", stiffness=1e8, exponent=1.0))
+    with pytest.warns(nx.NexDynWarning, match="too long for contact 'floor'"):
+        found = nx.compare(system, [nx.RungeKutta4(1e-3), nx.RungeKutta4(5e-4)], 0.01)
+    assert found.differences["position"][1] < 1e-9

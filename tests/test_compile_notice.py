@@ -167,3 +167,15 @@ def test_a_terminal_that_is_gone_stops_nothing(screen: Screen, monkeypatch: pyte
     notice.on_start(of("inner"))
     notice.on_end(of("inner"))
     notice.on_end(of("long"))
+
+
+def test_what_others_compile_may_lack_a_module_and_a_name(screen: Screen) -> None:
+    notice = CompileNotice()
+    scope: dict[str, Any] = {}
+    exec("def f(x):\n    return x + 1", scope)
+    function = scope["f"]
+    function.__module__ = None
+    for dispatcher in (SimpleNamespace(py_func=function), SimpleNamespace(), SimpleNamespace(py_func=object())):
+        notice.on_start(SimpleNamespace(data={"dispatcher": dispatcher}))
+        notice.on_end(SimpleNamespace(data={}))
+    assert screen.getvalue() == ""

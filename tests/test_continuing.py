@@ -18,7 +18,9 @@ import pytest
 import nexdyn as nx
 from nexdyn.integrate.methods import METHODS
 from nexdyn.simulation.choice import simulation_of
+from nexdyn.simulation.fingerprint import held_by
 from nexdyn.simulation.march import COUNTED
+from nexdyn.simulation.users import tells_state
 
 DT = 2.0**-10
 """Times k DT are exact, so that the two halves of a run meet the same times as the whole."""
@@ -747,6 +749,45 @@ def test_a_state_is_found_and_named_wherever_a_function_keeps_it(where: str, tmp
     for initial in (half, nx.open_result(tmp_path / "half.nc")):
         with pytest.raises(nx.InputError, match=refused):
             nx.simulate(controlled(make()), END, FIXED["rk4"], initial=initial)
+
+
+@pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")
+def test_what_a_function_records_goes_on_in_the_process_where_nobody_touched_it() -> None:
+    """Making the second simulation calls the function already: what counts is what it held before."""
+    seen: list[float] = []
+
+    def pull(t: float, q: float, v: float) -> float:
+        seen.append(t)
+        return -2.0 * q
+
+    system = nx.System("recorded")
+    body = system.add_body("body", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Prismatic("guide", system.ground, body, axis=(1.0, 0.0, 0.0), q0=0.3))
+    system.add_force(nx.UserJointForce("spring", "guide", pull))
+    half = nx.simulate(system, 0.05, nx.RungeKutta4(1e-2))
+    assert float(nx.simulate(system, 0.1, nx.RungeKutta4(1e-2), initial=half).t[-1]) == 0.1
+    seen.append(-1.0)
+    with pytest.raises(nx.InputError, match=r"variable .seen. had changed.*what only records may tell None"):
+        nx.simulate(system, 0.2, nx.RungeKutta4(1e-2), initial=half)
+
+
+def test_what_cannot_be_looked_into_and_what_is_large_ends_no_run() -> None:
+    class Closed:
+        @property
+        def __dict__(self) -> Any:  # type: ignore[override]
+            raise RuntimeError("no")
+
+    closed, table, many = Closed(), np.arange(3_000_000.0), [0.5] * 50_000
+
+    def pull(t: float, q: float, v: float) -> float:
+        return -2.0 * q + 0.0 * (table[0] + many[0] + (closed is None))
+
+    before = held_by([pull], tells_state)[0]
+    assert held_by([pull], tells_state)[0] == before
+    table[1_234_567] += 1.0
+    many[-1] = 0.25
+    after = held_by([pull], tells_state)[0]
+    assert [what for what in before if before[what] != after[what]] == ["variable 'many'", "variable 'table'"]
 
 
 def telling_in_closure() -> Any:

@@ -43,18 +43,18 @@ class CompileNotice(event.Listener):
     def on_start(self, event: Any) -> None:
         depth = getattr(self._mine, "depth", 0)
         self._mine.depth = depth + 1
-        if depth == 0:
-            function = event.data["dispatcher"].py_func
-            floor, _, module = function.__module__.rpartition(".")
-            self._mine.began, self._mine.name = self._clock(), f"{module}.{function.__name__}"
+        if depth == 0:  # of whoever compiles: what is not NexDyn's may lack any of these
+            function = getattr(event.data.get("dispatcher"), "py_func", None)
+            floor, _, module = str(getattr(function, "__module__", None) or "").rpartition(".")
+            self._mine.began, self._mine.name = self._clock(), f"{module}.{getattr(function, '__name__', '')}"
             self._mine.ours = floor.partition(".")[0] == "nexdyn"
         self._tell()
 
     def on_end(self, event: Any) -> None:
-        self._mine.depth -= 1
-        if self._mine.depth:
+        self._mine.depth = getattr(self._mine, "depth", 1) - 1
+        if self._mine.depth > 0:
             self._tell()
-        elif self._mine.ours:
+        elif getattr(self._mine, "ours", False):
             self._seconds, self._count = self._so_far(), self._count + 1
             self._write("")
 

@@ -322,8 +322,9 @@ class _BatchRun:
         found = notices_of_members(trees, self.method, q, np.flatnonzero(sound), starts)
         sound_ones = np.flatnonzero(sound).tolist()
         every = {m: [*self.notices.get(m, []), *found.get(m, [])] for m in sound_ones}
-        if not self.read.has_parameters and self._on_gap != "accept":  # of all members
-            tell([notice for told in every.values() for notice in told if notice.kind == DIVERGES], "warn", None)
+        diverging = [[notice for notice in told if notice.kind == DIVERGES] for told in every.values()]
+        if diverging and all(diverging) and self._on_gap != "accept":
+            tell(diverging[0], "warn", None)
         self.notices = {m: x for m, x in every.items() if x}
         for m, why in tell_of_members(self.notices, self._on_gap, self.read.count).items():
             self.failures[m] = why, self.t0

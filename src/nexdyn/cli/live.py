@@ -72,7 +72,7 @@ def session_of(model: Model, motion: Motion, live: Live) -> Session:
     for option_name, given in (("--t-end", motion.t_end), ("--output-every", motion.output_every)):
         if given is not None:
             raise InputError(f"{option_name} is of a run that ends by itself; leave it, or --live and --replay, out")
-    options = started(model, motion)
+    options = started(model, motion) | {"on_gap": motion.on_gap}
     method = options["method"]
     asked = motion.method or motion.dt or motion.rtol or "method" in model.simulation
     if isinstance(method, HHT) and not asked:

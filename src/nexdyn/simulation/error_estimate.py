@@ -34,8 +34,11 @@ def with_error_estimate(
     """The motion with its errors: `build(system, method, **options)` makes a simulation, `run` is for its `run`."""
     functions = Afresh(system)
     first = build(system, method, **options)
-    result: Result = first.run(**run)
-    functions.end()
+    try:
+        result: Result = first.run(**run)
+        after = functions.users.told()
+    finally:
+        functions.end()
     if result.status != "finished":
         return result
     finer, factor = finer_method(first.method)
@@ -49,6 +52,8 @@ def with_error_estimate(
     except SolveError as error:
         error.args = (f"the second run, {called(finer)}, which is to measure the error of the first: {error.args[0]}",)
         raise
+    finally:
+        functions.users.load(after)  # as the run that is returned left them
     if second.status == "finished":
         result.error_estimate = measured(result, second, called(finer), factor)
     return result

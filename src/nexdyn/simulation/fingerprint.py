@@ -40,8 +40,10 @@ from nexdyn.model.system import System
 from nexdyn.results.result import Result
 
 MOST_DEPTH = 200
-MOST_HELD, HELD_DEPTH = 20000, 60
-"""Objects that are walked of what functions hold, and how deep."""
+MOST_HELD, HELD_DEPTH, LONG = 5000, 60, 1000
+"""Objects that are walked of what functions hold, and how deep; items of a list from which on it is looked at as one array."""
+MOST_BYTES, SAMPLED = 1_000_000, 4096
+"""Bytes of an array from which on a sum and so many of its items stand for it."""
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, np.ufunc)
 _OF_GLOBALS = ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME")
 """What instructions that name globals are called."""
@@ -382,7 +384,23 @@ class _HeldTeller(_Teller):
         finally:
             del self._on_way[id(value)]
 
+    def _of_array(self, x: np.ndarray) -> bytes:
+        if x.nbytes < MOST_BYTES or x.dtype.hasobject:
+            return super()._of_array(x)
+        flat = np.ascontiguousarray(x).reshape(-1)
+        words = flat.view(np.uint8)[: flat.nbytes // 8 * 8].view(np.uint64)
+        some = flat[:: max(1, len(flat) // SAMPLED)].tobytes()
+        return self._of(
+            "array", x.dtype.str, str(x.shape), str(int(words.sum(dtype=np.uint64))), some, flat[-1:].tobytes()
+        )
+
     def _told(self, x: Any) -> bytes:
+        if isinstance(x, list | tuple) and len(x) > LONG:
+            if all(type(item) in (float, int, bool) for item in x):
+                return self._of(type(x).__name__, self._of_array(np.array(x, dtype=float)))
+            return self._of(type(x).__name__, str(len(x)), *(self.digest(item) for item in (*x[:LONG], *x[-LONG:])))
+        if isinstance(x, Mapping) and not isinstance(x, dict):  # another's, which may compute what it gives
+            return self._of_object(x)
         if isinstance(x, types.GeneratorType):
             frame = x.gi_frame
             return self._of("generator", x.gi_code, None if frame is None else [frame.f_lasti, dict(frame.f_locals)])

@@ -770,7 +770,8 @@ class March(metaclass=CheckedContract):
         notes = self.notes() | {"states": [label for label, _ in state_labels(self.system)], "run": self.how()}
         if self.watched is not None:
             notes["events"] = [list(one) for one in self.watched]
-        if users := self._users.saved() | (self._grid[1] if self._grid else {}):
+        saved, before = self._users.saved(), self._grid[1] if self._grid else {}
+        if users := {whose: saved.get(whose, {}) | before.get(whose, {}) for whose in {**saved, **before}}:
             notes["users"] = users
         return Restart(self.kind, self.t, self.memory(), self.constants(), notes)
 

@@ -101,6 +101,7 @@ class Session(metaclass=CheckedCalls):
         v0: Any = None,
         dynamics: Literal["aba", "crba", "cfa"] = "aba",
         loops: Loops | None = None,
+        on_gap: Literal["warn", "error", "accept"] = "warn",
     ) -> None:
         if not isinstance(system, System):
             raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
@@ -110,6 +111,7 @@ class Session(metaclass=CheckedCalls):
             method = replace(chosen, rtol=RTOL)
         self._options: dict[str, Any] = {
             "method": method, "initial": initial, "q0": q0, "v0": v0, "dynamics": dynamics, "loops": loops,
+            "on_gap": on_gap,
         }  # fmt: skip
         if isinstance(initial, AssemblyReport | Posture):  # of this system, which has no hand
             with quiet():

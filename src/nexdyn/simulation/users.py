@@ -117,10 +117,10 @@ class UserStates:
                     teller.load_state(state)
             if CHANGED in kept:
                 what = kept.get("what", [])
-                if whose not in self._began or _digest(self._parts(whose)) != kept[CHANGED]:
+                if _digest(self._began.get(whose, {})) != kept[CHANGED]:
                     raise InputError(
                         f"{whose} had a state of its own at the end of the run to go on from: {', '.join(what) or 'attributes'} "
-                        f"had changed. Give what changes save_state() and load_state(state)"
+                        f"had changed. Give what changes save_state() and load_state(state); what only records may tell None"
                     )
                 self._apart[whose] = list(what)
 
@@ -185,8 +185,11 @@ def tells_state(x: Any) -> bool:
     """Whether an object, or a function by attributes, tells its state and takes it."""
     if isinstance(x, type | ModuleType):
         return False
-    kind, own = type(x), getattr(x, "__dict__", None) or {}
-    return all(callable(getattr(kind, name, None) or own.get(name)) for name in ("save_state", "load_state"))
+    try:
+        kind, own = type(x), getattr(x, "__dict__", None) or {}
+        return all(callable(getattr(kind, name, None) or own.get(name)) for name in ("save_state", "load_state"))
+    except Exception:  # what cannot be looked into
+        return False
 
 
 def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

@@ -140,7 +140,7 @@ def sweep(
 def run_member(study: Study, i: int, values: Mapping[str, Any]) -> Member:
     """Simulate member i and measure it. What goes wrong with it is its `cause`; an interrupt is raised."""
     try:
-        with left_as_they_were(study.system), warnings.catch_warnings():
+        with warnings.catch_warnings(), left_as_they_were(study.system):
             warnings.simplefilter("ignore", NexDynWarning)
             result = simulate(with_values(study.system, values), study.t_end, **study.options)
         if result.status == "interrupted":
