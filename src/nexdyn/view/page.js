@@ -104,8 +104,10 @@
       const columns = [...document.querySelectorAll("[data-dock-minimize-all][aria-label='Expand column']")];
       columns.sort((a, b) => a.getBoundingClientRect().x - b.getBoundingClientRect().x)[0]?.click();
     }
-    openPlots();
+    let opened = false;  // once: who opens another tab then stays there
     for (let k = 0; k < 100; k++) {  // until they are drawn
+      if (!opened) openPlots();
+      opened ||= plotsTab()?.getAttribute("aria-selected") === "true";
       const { plotted } = await ask("plotted", {});
       if (plotted ? toPlot(plotted) : k > 10) return;
       await new Promise(next => setTimeout(next, 100));
