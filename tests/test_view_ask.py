@@ -367,8 +367,8 @@ def test_plots_are_zoomed_together_by_keys(tab: Watched, viewer: Viewer) -> None
 SEEN = """title => { const plot = [...document.querySelectorAll(".u-title")].find(x => x.innerText === title)?.closest(".uplot");
   if (!plot) return false;
   const b = plot.getBoundingClientRect(), x = b.x + b.width / 2, top = document.elementFromPoint(x, b.y + b.height / 2);
-  return b.height > 0 && b.y >= 0 && b.bottom <= innerHeight && plot.contains(top); }"""
-"""Whether a plot is in sight."""
+  return b.height > 0 && b.y > -1 && b.bottom < innerHeight + 1 && plot.contains(top); }"""
+"""Whether a plot is in sight, to a pixel."""
 
 
 def test_plot_it_goes_to_the_plots_of_what_is_selected_and_a_click_finds_them_again(
