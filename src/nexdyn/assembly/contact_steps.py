@@ -12,7 +12,7 @@ Bodies that are apart over areas are laid on each other along gravity, as they a
 A step may be longer than that and not diverge: friction that yields keeps its oscillations in bounds, and N is less where several contacts
 share a weight or something else bears it. Sure is what holds along the normal, ω² = k' n · Y n, with k' of a law that is linear, or of the
 depth at the start, or where the normal is within 60° of gravity of N/s, s the number of contact points that may share it. Of areas s^−1/3
-of that ω is sure, for they grow with N by N^2/3 at most, and half of that where bodies are apart at the start: they may turn.
+of that ω is sure, for they grow with N by N^2/3 at most, and half of that where bodies do not press at the start: they may turn.
 
 This is computed in the first pose. Poses that come later show in the energy after the run (``simulation.growth``). Nothing is told for
 bodies in joints where there are more than `MOST_JOINED` bodies, nor where a freedom moves no inertia.
@@ -49,9 +49,8 @@ STEEP = 0.5
 """The least part of gravity along a normal with which a weight counts as pressing there."""
 MOST_LAID, MOST_STEPS, HALVED = 50, 60, 8
 """Areas that are apart, which are laid down: how many; the steps to where they touch; those to where they bear."""
-NEAR, SOON, TURNED = 1e-9, 0.01, 0.5
-"""From where on surfaces touch, and how far a body may be let down and not turn, as parts of the smaller reach; the part of ω that is sure
-of one that may turn."""
+NEAR, TURNED = 1e-9, 0.5
+"""From where on surfaces touch, as a part of the smaller reach; the part of ω that is sure of a body that may turn before it presses."""
 
 
 def constant_step(method: Method) -> float | None:
@@ -211,7 +210,7 @@ def square_of(force: ContactForce, system: System, yields: Yielding) -> Squares:
     if over_area := force.stiffness_unit(values) == "N/m^3":
         if (laid := _laid(force, data, system, yields, poses)) is None:
             return Squares()
-        row, part = laid.row, 1.0 if laid.at_start else (TURNED if laid.turns else 1.0) * sharing ** (-1.0 / 3.0)
+        row, part = laid.row, 1.0 if laid.at_start else TURNED * sharing ** (-1.0 / 3.0)
     else:
         row = _row(force, data, *poses)
     n = row[9:12]
@@ -255,7 +254,6 @@ class Laid(NamedTuple):
 
     row: np.ndarray
     at_start: bool = True
-    turns: bool = False
 
 
 def _laid(
@@ -307,7 +305,7 @@ def _laid(
             high, row = middle, there
         else:
             low = middle
-    return Laid(row, at_start=False, turns=lowered > SOON * size)
+    return Laid(row, at_start=False)
 
 
 def _dense(A: Any) -> np.ndarray:
