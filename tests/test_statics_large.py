@@ -195,8 +195,8 @@ CASES = {
 def test_a_sparse_linearization_has_the_modes_and_the_response_of_the_dense_one(case: str) -> None:
     system, inputs, outputs, count = CASES[case]
     at = nx.equilibrium(system)
-    dense = nx.linearize(system, at, inputs, outputs)
-    sparse = nx.linearize(system, at, inputs, outputs, modes=count)
+    dense = nx.linearize(system, at, inputs=inputs, outputs=outputs)
+    sparse = nx.linearize(system, at, inputs=inputs, outputs=outputs, modes=count)
     expected = lowest(dense.eigenvalues, count)
     assert dense.outputs == sparse.outputs and len(sparse.modes) == count
     np.testing.assert_allclose(lowest(sparse.eigenvalues, count), expected, rtol=1e-9, atol=1e-6)
