@@ -134,7 +134,10 @@ def measure(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element
 
 def inertia(name: str, base: dict[str, Any], changes: dict[str, Any], make: Any = body) -> Element:
     """Another form of the inertia of a body."""
-    return Element(f"body {name}", nx.Body, base, changes, make, part_of="body")
+    carriers = (
+        ("open", "rod") if make is thin else ("open", "rod", "ring")
+    )  # a ring of it is not the same bits in other units
+    return Element(f"body {name}", nx.Body, base, changes, make, {}, carriers, part_of="body")
 
 
 def shaped(name: str, shape: nx.Sphere | nx.Cylinder | nx.Capsule, other: Any) -> Element:

@@ -76,8 +76,6 @@ ROUNDED = {
 """Where a number is rounded otherwise (under "": any way): inertias seen through a screw, and powers of a depth, x^1.5 by one in 2,000."""
 ROUNDING = 4e-12
 """What runs of a hundred steps make of it: 3e-12 in the velocity of two bodies that touch and slide, by BDF2."""
-BORROWED = {("body thin about an axis", "ring", "hht"): 2e-11}
-"""Where a body borrows inertia in a loop of joints, and what is borrowed is rounded otherwise."""
 OF_DIFFERENCES = {"acceleration", "angular_acceleration", "force", "torque"}
 """What `ImplicitEuler` tells by velocities that are a step apart: rounding counts 1/DT times."""
 
@@ -147,7 +145,7 @@ def test_runs_of_a_given_step_are_the_same_bits(name: str) -> None:
                 dt = DT * units.time
                 return of_result(nx.simulate(system, STEPS * dt, **options(dt)), units)
 
-            rounding = ROUNDING if ROUNDED & {(name, way), (name, "")} else BORROWED.get((name, carrier, way), 0.0)
+            rounding = ROUNDING if ROUNDED & {(name, way), (name, "")} else 0.0
             differences = OF_DIFFERENCES if way in ("implicit-euler", "bdf2") else set()
 
             def allowed(what: str, most: float = rounding, by_step: set[str] = differences) -> float:
