@@ -364,18 +364,12 @@ def relative_radius(place: Mapping[str, Any]) -> float:
     return float(place.get("radius", 0.0))
 
 
-def hertz_radius(one: float, other: float) -> float:
-    """R of f = 4/3 E* √R δ^1.5 between surfaces with the relative curvatures [1/m] in two directions across each other.
+ALIKE = 1e-4
+"""Part by which two curvatures may differ and count as one."""
 
-    With the semi-axes a ≥ b of the ellipse of contact, e² = 1 − b²/a², and K and E the complete elliptic integrals of e,
 
-        ((a/b)² E − K)/(K − E) = B/A,   A ≤ B: half the curvatures                       (Johnson, Contact Mechanics, 1985, 4.2)
-        √R = √R_e F₂^−1.5,   R_e = 1/(2 √(A B)),   F₂ = 2/π √(b/a) K/F₁,   F₁³ = 4/(π e²) (b/a)^1.5 √(((a/b)² E − K)(K − E))
-    """
-    least, most = sorted((one, other))
-    mean = 1.0 / math.sqrt(least * most)
-    if most - least < 1e-4 * most:  # the error is of second order
-        return mean
+def hertz_factors(least: float, most: float) -> tuple[float, float]:
+    """F₁, F₂ of Hertz's ellipse for relative curvatures in two directions across each other, least < most (Johnson, section 4.2)."""
     from scipy.optimize import brentq
     from scipy.special import ellipe, ellipkm1
 
@@ -390,8 +384,22 @@ def hertz_radius(one: float, other: float) -> float:
 
     m1, K, p, q = parts(float(brentq(off, -100.0, -1e-5, xtol=1e-14, rtol=1e-14)))
     first = (4.0 / (math.pi * (1.0 - m1)) * m1**0.75 * math.sqrt(p * q)) ** (1.0 / 3.0)
-    second = 2.0 / math.pi * m1**0.25 * K / first
-    return mean / second**3
+    return first, 2.0 / math.pi * m1**0.25 * K / first
+
+
+def hertz_radius(one: float, other: float) -> float:
+    """R of f = 4/3 E* √R δ^1.5 between surfaces with the relative curvatures [1/m] in two directions across each other.
+
+    With the semi-axes a ≥ b of the ellipse of contact, e² = 1 − b²/a², and K and E the complete elliptic integrals of e,
+
+        ((a/b)² E − K)/(K − E) = B/A,   A ≤ B: half the curvatures                       (Johnson, Contact Mechanics, 1985, 4.2)
+        √R = √R_e F₂^−1.5,   R_e = 1/(2 √(A B)),   F₂ = 2/π √(b/a) K/F₁,   F₁³ = 4/(π e²) (b/a)^1.5 √(((a/b)² E − K)(K − E))
+    """
+    least, most = sorted((one, other))
+    mean = 1.0 / math.sqrt(least * most)
+    if most - least < ALIKE * most:  # the error is of second order
+        return mean
+    return mean / hertz_factors(least, most)[1] ** 3
 
 
 def _on_plane(shape: Shape) -> Places | None:

@@ -17,12 +17,11 @@ import numpy as np
 from nexdyn.forces import ContactForce
 from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.contact import AREA, DEPTH, NORMAL, PRESSURE
+from nexdyn.forces.contact_group import ALIKE, hertz_factors
 from nexdyn.forces.foundations import Foundations
 from nexdyn.model.shapes import Capsule, Cone, Cylinder, Ellipsoid, Sphere
 
 EXPONENT = 1.5
-ROUND = 1e-4
-"""The part by which curvatures may differ that count as one: the error is of second order."""
 
 
 def put_hertz(contact: ContactForce, values: Mapping[str, float], table: np.ndarray) -> None:
@@ -63,22 +62,7 @@ def of_curvatures(one: float, other: float) -> float:
     """π R_e F₁²/F₂ of the relative curvatures [1/m] in two directions across each other."""
     least, most = sorted((one, other))
     R_e = 1.0 / math.sqrt(least * most)
-    if most - least < ROUND * most:
+    if most - least < ALIKE * most:
         return math.pi * R_e
-    from scipy.optimize import brentq
-    from scipy.special import ellipe, ellipkm1
-
-    def parts(log: float) -> tuple[float, float, float, float]:
-        """Of ln(b/a): (b/a)², K, (a/b)² E − K, K − E."""
-        m1 = math.exp(2.0 * log)
-        K, E = float(ellipkm1(m1)), float(ellipe(1.0 - m1))
-        return m1, K, E / m1 - K, K - E
-
-    def off(log: float) -> float:
-        _, _, p, q = parts(log)
-        return math.log(p / q) - math.log(most / least)
-
-    m1, K, p, q = parts(float(brentq(off, -100.0, -1e-5, xtol=1e-14, rtol=1e-14)))
-    F1 = (4.0 / (math.pi * (1.0 - m1)) * m1**0.75 * math.sqrt(p * q)) ** (1.0 / 3.0)
-    F2 = 2.0 / math.pi * m1**0.25 * K / F1
+    F1, F2 = hertz_factors(least, most)
     return math.pi * R_e * F1 * F1 / F2
