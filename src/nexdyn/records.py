@@ -68,8 +68,8 @@ class Record:
     """Base of records; see the top of this page. Interpreted, it holds where its first number is."""
 
     __slots__ = ("_first", "_table")
-    fields: ClassVar[dict[str, Field]]
-    columns: ClassVar[int]
+    fields: ClassVar[dict[str, Field]] = {}
+    columns: ClassVar[int] = 0
 
     def __init__(self, vector: Any, first: Any = 0) -> None:
         object.__setattr__(self, "_table", vector)
@@ -96,7 +96,7 @@ class Rows(Generic[R]):
     """A table whose rows are records of one kind; made by `rows_of`."""
 
     __slots__ = ("_table",)
-    record: ClassVar[type[Record]]
+    record: ClassVar[type[Record]] = Record
 
     def __init__(self, table: Any) -> None:
         self._table = table.table if isinstance(table, Rows) else table

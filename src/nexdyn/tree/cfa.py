@@ -220,7 +220,7 @@ def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):
 def change_motion(model, cfa, work, qdd):
     """RNEA becomes RNEA(q, v, q̈): what I Pᵀ⁻¹ H (q̈ − the q̈ that it holds) adds, outward and inward."""
     before = cfa.before
-    index, topology, I, H = cfa.index, model.topology, model.body.I, work.columns.H
+    index, bodies, I, H = cfa.index, model.topology, model.body.I, work.columns.H
     A, F, more = cfa.result.A, cfa.turn.F, cfa.result.F
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     A_p = row(A, 0)
@@ -232,7 +232,7 @@ def change_motion(model, cfa, work, qdd):
         if index[i].way != ANY:
             A_i = A_i + (qdd[j] - before[j]) * ABOUT_Z
         else:
-            for n in range(j, j + topology[i].nv):
+            for n in range(j, j + bodies[i].nv):
                 A_i = A_i + (qdd[n] - before[n]) * H[n]
         A[i], more[i] = A_i, I[i] @ A_i
         A_p = A_i

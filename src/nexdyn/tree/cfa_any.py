@@ -21,13 +21,13 @@ from nexdyn.tree.cfa_tables import LEAST_PIVOT
 @formula
 def columns_any(model, cfa, work, i, q):
     """Columns of W, armatured freedoms included, into the joint's slot, and its columns of H."""
-    topology = model.topology
-    kind, k, j = topology[i].kind, topology[i].iq, topology[i].iv
+    bodies = model.topology
+    kind, k, j = bodies[i].kind, bodies[i].iq, bodies[i].iv
     W, H = ForceRows(cfa.W[cfa.index[i].slot], 0), work.columns.H
     constraint_columns(kind, model.body[i].pitch, q, k, W)
     motion_columns(kind, model.body[i].pitch, q, k, H, j)
-    m = 6 - topology[i].nv
-    for n in range(j, j + topology[i].nv):
+    m = 6 - bodies[i].nv
+    for n in range(j, j + bodies[i].nv):
         if model.freedom[n].armature > 0.0:
             h = H[n]
             scale = 1.0 / (h.w @ h.w + h.v @ h.v)
@@ -38,14 +38,14 @@ def columns_any(model, cfa, work, i, q):
 @formula
 def control_force_any(model, cfa, work, i, tau, qdd, F):
     """Ĥ F_T of a joint that carries F while it moves with q̈, and F_T/D of freedoms with armature on the right side."""
-    topology, freedom, H = model.topology, model.freedom, work.columns.H
-    slot, j, m = cfa.index[i].slot, topology[i].iv, 6 - topology[i].nv
+    bodies, dofs, H = model.topology, model.freedom, work.columns.H
+    slot, j, m = cfa.index[i].slot, bodies[i].iv, 6 - bodies[i].nv
     u: Any = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
-    for n in range(j, j + topology[i].nv):
+    for n in range(j, j + bodies[i].nv):
         h = H[n]
         t = tau[n] - F @ h
-        if freedom[n].armature > 0.0:
-            cfa.u[slot, 12 + m] = t / freedom[n].armature - qdd[n]
+        if dofs[n].armature > 0.0:
+            cfa.u[slot, 12 + m] = t / dofs[n].armature - qdd[n]
             m += 1
         else:
             scale = t / (h.w @ h.w + h.v @ h.v)
@@ -56,7 +56,7 @@ def control_force_any(model, cfa, work, i, tau, qdd, F):
 @formula
 def factor_any(model, cfa, i, X, M, M_p):
     """A joint of any kind out of the system: (Λ_p, whether S > least); its factors, Λ_i and Λ_p go to its slot."""
-    topology, freedom = model.topology, model.freedom
+    bodies, dofs = model.topology, model.freedom
     slot, m = cfa.index[i].slot, cfa.index[i].nw
     W, W_p, Y, S = ForceRows(cfa.W[slot], 0), ForceRows(cfa.W_p, 0), MotionRows(cfa.Y[slot], 0), cfa.S[slot]
     cfa.M.M[slot], cfa.M.M_p[slot] = M, M_p
@@ -70,10 +70,10 @@ def factor_any(model, cfa, i, X, M, M_p):
         Mw = M @ W[k]
         for l in range(k, m):
             S[l, k] = W[l] @ Mw + W_p[l] @ Y[k]
-    k = 6 - topology[i].nv
-    for n in range(topology[i].iv, topology[i].iv + topology[i].nv):
-        if freedom[n].armature > 0.0:
-            S[k, k] += 1.0 / freedom[n].armature
+    k = 6 - bodies[i].nv
+    for n in range(bodies[i].iv, bodies[i].iv + bodies[i].nv):
+        if dofs[n].armature > 0.0:
+            S[k, k] += 1.0 / dofs[n].armature
             k += 1
     sound = factor_small(S, m, cfa.least)
     # Λ_p − Y S⁻¹ Yᵀ = Λ_p − Σ z zᵀ/d, Z in the place of Y

@@ -15,14 +15,14 @@ from nexdyn.tree.handle import tables_at
 @formula
 def put_constraint_wrenches(model, cfa, out):
     """W (F_S + Wᵀ RNEA) of every joint at its point in its parent-side frame, into rows 0, 1, … of `out`."""
-    index, topology, X_PJ = cfa.index, model.topology, model.body.X_PJ
+    index, bodies, X_PJ = cfa.index, model.topology, model.body.X_PJ
     F, F_bias, rows = cfa.result.F, cfa.turn.F, ForceRows(out, 0)
     for i in range(1, len(index)):
         F_i = F[i] + F_bias[i]
         if index[i].way == ANY:
             W = ForceRows(cfa.W[index[i].slot], 0)
             across = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
-            for k in range(6 - topology[i].nv):
+            for k in range(6 - bodies[i].nv):
                 w = W[k]
                 across = across + (w.n @ F_i.n + w.f @ F_i.f) * w
             rows[i - 1] = to_child(X_PJ[i], pose(model, cfa, i) @ across)

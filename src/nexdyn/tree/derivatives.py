@@ -114,26 +114,26 @@ def new_derivative_work(nb: int, nv: int) -> DerivativeWork:
 @inlined
 def columns_of(model, i, q, X_i, H, H_local):
     """The columns h of joint i in common axes."""
-    topology = model.topology
-    kind, k, j = topology[i].kind, topology[i].iq, topology[i].iv
+    bodies = model.topology
+    kind, k, j = bodies[i].kind, bodies[i].iq, bodies[i].iv
     if kind == REVOLUTE:
         H[j] = X_i @ ABOUT_Z
     elif kind == PRISMATIC:
         H[j] = X_i @ ALONG_Z
     else:
         motion_columns(kind, model.body[i].pitch, q, k, H_local, j)
-        for n in range(j, j + topology[i].nv):
+        for n in range(j, j + bodies[i].nv):
             H[n] = X_i @ H_local[n]
 
 
 @formula
 def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):
     """D_n, Σ a_m ∂_n h_m + V_j × D_n + ∂_n(Ḣ v), and D_n + ḣ_n, where the columns of H turn in their child."""
-    topology = model.topology
-    kind, k, j = topology[i].kind, topology[i].iq, topology[i].iv
+    bodies = model.topology
+    kind, k, j = bodies[i].kind, bodies[i].iq, bodies[i].iv
     o = zero(V_i.w.x)
     D = E = Motion(Vec3(o, o, o), Vec3(o, o, o))
-    for m in range(j, j + topology[i].nv):
+    for m in range(j, j + bodies[i].nv):
         slope = X_i @ column_slope(kind, q, k, m - j, n - j, H_local[m])
         D, E = D + v[m] * slope, E + a[m] * slope
     slope = X_i @ bias_slope(kind, q, k, v, j, n - j)
@@ -144,18 +144,18 @@ def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):
 @formula
 def outward(model, q, v, a, work, scratch):
     """X, V, A, F, I, K, P of every body by itself; h, η, β, γ of every freedom."""
-    topology, I_body, X_PJ = model.topology, model.body.I, model.body.X_PJ
+    bodies, I_body, X_PJ = model.topology, model.body.I, model.body.X_PJ
     branch, turned, F_ext = scratch.body, scratch.freedom, work.body.external
     X, V, A, F, I, K, P = branch.X, branch.V, branch.A, branch.F, branch.I, branch.K, branch.P
     H, H_local, eta, beta, gamma = turned.H, turned.H_local, turned.eta, turned.beta, turned.gamma
     o = zero(model.body[0].pitch)
     nothing = Motion(Vec3(o, o, o), Vec3(o, o, o))
     V[0], A[0] = nothing, world_acceleration(model)
-    for i in range(1, len(topology)):
-        kind, j, p = topology[i].kind, topology[i].iv, topology[i].parent
-        last, turning = j + topology[i].nv, kind == UNIVERSAL or kind == PLANAR
+    for i in range(1, len(bodies)):
+        kind, j, p = bodies[i].kind, bodies[i].iv, bodies[i].parent
+        last, turning = j + bodies[i].nv, kind == UNIVERSAL or kind == PLANAR
         # X_i in world axes about the root's origin
-        X_i = child_pose(kind, X[p] @ X_PJ[i], model.body[i].pitch, q, topology[i].iq)
+        X_i = child_pose(kind, X[p] @ X_PJ[i], model.body[i].pitch, q, bodies[i].iq)
         if p == 0:
             X_i = Pose(X_i.R, Vec3(o, o, o))
         columns_of(model, i, q, X_i, H, H_local)
@@ -167,7 +167,7 @@ def outward(model, q, v, a, work, scratch):
         V_i = V_p + V_J
         A_i = A_p + A_J + cross(V_i, V_J)
         if turning:
-            A_i = A_i + X_i @ joint_bias(kind, q, topology[i].iq, v, j, o)
+            A_i = A_i + X_i @ joint_bias(kind, q, bodies[i].iq, v, j, o)
         for n in range(j, last):
             # η = V_p × h + D,  β = A_p × h + V_p × η + …,  γ = (V_p + V_j) × h + D + ḣ
             eta_n, beta_n, gamma_n = cross(V_p, H[n]), cross(A_p, H[n]), cross(V_p + V_i, H[n])
@@ -215,12 +215,12 @@ def coriolis_transposed(K, P, h):
 def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
     """∂τ/∂q, ∂τ/∂v and M (nv × nv, zeroed by the caller) of τ = RNEA(q, v, a); above[n] is the next freedom inward."""
     outward(model, q, v, a, work, scratch)
-    topology, freedom, branch, turned = model.topology, model.freedom, scratch.body, scratch.freedom
+    bodies, dofs, branch, turned = model.topology, model.freedom, scratch.body, scratch.freedom
     X, F, I, K, P = branch.X, branch.F, branch.I, branch.K, branch.P
     H, H_local, eta, beta, gamma = turned.H, turned.H_local, turned.eta, turned.beta, turned.gamma
-    for i in range(len(topology) - 1, 0, -1):
-        kind, j, p = topology[i].kind, topology[i].iv, topology[i].parent
-        last = j + topology[i].nv
+    for i in range(len(bodies) - 1, 0, -1):
+        kind, j, p = bodies[i].kind, bodies[i].iv, bodies[i].parent
+        last = j + bodies[i].nv
         F_i, I_i, K_i, P_i = F[i], I[i], K[i], P[i]
         for n in range(j, last):
             h = H[n]
@@ -232,9 +232,9 @@ def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
             for m in range(j, last):
                 dq[m, n], dv[m, n], M[m, n] = of_q @ H[m], of_v @ H[m], y @ H[m]
                 if kind == UNIVERSAL or kind == PLANAR:
-                    slope = column_slope(kind, q, topology[i].iq, m - j, n - j, H_local[m])
+                    slope = column_slope(kind, q, bodies[i].iq, m - j, n - j, H_local[m])
                     dq[m, n] = dq[m, n] + F_i @ (X[i] @ slope)
-            M[n, n] = M[n, n] + freedom[n].armature
+            M[n, n] = M[n, n] + dofs[n].armature
             of_q = of_q + cross(h, F_i)
             m = above[j]
             while m >= 0:

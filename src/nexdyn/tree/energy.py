@@ -17,13 +17,13 @@ from nexdyn.tree.tables import gravity
 @formula
 def kinetic_energy(model, v, work):
     """T [J] from V of `kinematics`."""
-    topology, freedom = model.topology, model.freedom
+    bodies, dofs = model.topology, model.freedom
     I, V = model.body.I, work.body.V
     twice = zero(model.body[0].pitch)
-    for i in range(1, len(topology)):
+    for i in range(1, len(bodies)):
         twice = twice + (I[i] @ V[i]) @ V[i]
-        for j in range(topology[i].iv, topology[i].iv + topology[i].nv):
-            twice = twice + freedom[j].armature * (v[j] * v[j])
+        for j in range(bodies[i].iv, bodies[i].iv + bodies[i].nv):
+            twice = twice + dofs[j].armature * (v[j] * v[j])
     return 0.5 * twice
 
 
@@ -40,10 +40,10 @@ def gravity_energy(model, X_W):
 @formula
 def momentum_matrix(model, work, X_W, about, A):
     """A (6 × nv): momentum of the system in world axes about the point `about` for unit velocities; from I^C and H."""
-    topology = model.topology
+    bodies = model.topology
     IC, H = work.spare.IC, work.columns.H
-    for i in range(1, len(topology)):
-        for j in range(topology[i].iv, topology[i].iv + topology[i].nv):
+    for i in range(1, len(bodies)):
+        for j in range(bodies[i].iv, bodies[i].iv + bodies[i].nv):
             F = X_W[i] @ (IC[i] @ H[j])
             n = F.n - cross(about, F.f)
             A[0, j], A[1, j], A[2, j] = n.x, n.y, n.z
@@ -64,22 +64,22 @@ def momentum(model, work, X_W, about):
 @formula
 def subtree_jacobian(model, work, X_W, b, J):
     """J (3 × nv, zeroed by the caller) of the centre of mass of the bodies from b outward; from I^C and H."""
-    topology = model.topology
+    bodies = model.topology
     IC, H = work.spare.IC, work.columns.H
     m = IC[b].m
     # a freedom at or above b moves all of the subtree
     a = b
     while a > 0:
-        for j in range(topology[a].iv, topology[a].iv + topology[a].nv):
+        for j in range(bodies[a].iv, bodies[a].iv + bodies[a].nv):
             f = (X_W[b] @ (IC[b] @ to_child(X_W[b], X_W[a] @ H[j]))).f
             J[0, j], J[1, j], J[2, j] = f.x / m, f.y / m, f.z / m
-        a = topology[a].parent
+        a = bodies[a].parent
     # a freedom inside moves what hangs on it
-    for i in range(b + 1, len(topology)):
-        a = topology[i].parent
+    for i in range(b + 1, len(bodies)):
+        a = bodies[i].parent
         while a > b:
-            a = topology[a].parent
+            a = bodies[a].parent
         if a == b:
-            for j in range(topology[i].iv, topology[i].iv + topology[i].nv):
+            for j in range(bodies[i].iv, bodies[i].iv + bodies[i].nv):
                 f = (X_W[i] @ (IC[i] @ H[j])).f
                 J[0, j], J[1, j], J[2, j] = f.x / m, f.y / m, f.z / m

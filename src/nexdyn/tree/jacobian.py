@@ -25,7 +25,7 @@ def _put(m, j, J):
 @formula
 def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):
     """J and J̇ (6 × nv, zeroed by the caller) of the frame at pose X_bF in body b; from H, V and the world poses."""
-    topology = model.topology
+    bodies = model.topology
     H, V = work.columns.H, work.body.V
     X_WF = X_W[b] @ X_bF
     V_W = X_W[b] @ V[b]
@@ -33,8 +33,8 @@ def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):
     a = b
     while a > 0:
         V_Wa = X_W[a] @ V[a]
-        kind, k, first = topology[a].kind, topology[a].iq, topology[a].iv
-        for j in range(first, first + topology[a].nv):
+        kind, k, first = bodies[a].kind, bodies[a].iq, bodies[a].iv
+        for j in range(first, first + bodies[a].nv):
             h = X_W[a] @ H[j]
             h_dot = cross(V_Wa, h) + X_W[a] @ column_rate(kind, q, k, v, first, j - first, H[j])
             if reference == LOCAL:
@@ -46,4 +46,4 @@ def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):
             else:
                 _put(Motion(h.w, h.v + cross(h.w, X_WF.p)), j, J)
                 _put(Motion(h_dot.w, h_dot.v + cross(h_dot.w, X_WF.p) + cross(h.w, p_dot)), j, J_dot)
-        a = topology[a].parent
+        a = bodies[a].parent

@@ -16,7 +16,7 @@ from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, Vec3, to_child
 from nexdyn.spatial.lanes import packs, zero
 from nexdyn.spatial.turned_z import about_z
-from nexdyn.tree.loops import POSITIONS, VELOCITIES, OfRows, equation
+from nexdyn.tree.loops import POSITIONS, VELOCITIES, Dependence, OfRows, Redundancy, equation
 from nexdyn.tree.tables import TURNS_Z
 
 DEPENDENT = 1e-13
@@ -31,18 +31,18 @@ WORSE = 0.1
 def factor_rows(work, loops, of_positions):
     """A = Σ s sᵀ/d as L D Lᵀ in place. A row that depends on those before, in this pose, carries nothing; nor do, where
     positions are projected, rows at velocity level."""
-    spare = loops.spare
+    spare = Redundancy(loops.spare)
     gram(work, loops)
-    if spare[0] > 0.0 and spare[1] == 0.0:
+    if spare.rows > 0.0 and spare.pivot == 0.0:
         choose_rows(loops)
     least = eliminate(loops, of_positions)
-    if spare[0] > 0.0 and not of_positions:
-        if least < WORSE * spare[1]:
+    if spare.rows > 0.0 and not of_positions:
+        if least < WORSE * spare.pivot:
             gram(work, loops)
             choose_rows(loops)
-            spare[1] = 0.0
+            spare.pivot = 0.0
             least = eliminate(loops, of_positions)
-        spare[1] = max(spare[1], least)
+        spare.pivot = max(spare.pivot, least)
 
 
 @inlined
@@ -78,7 +78,7 @@ def choose_rows(loops):
     for r in range(m):
         out[r] = 1.0
         rest[r] = 1.0 if A[r, r] > 0.0 else 0.0
-    for k in range(m - int(loops.spare[0])):
+    for k in range(m - int(Redundancy(loops.spare).rows)):
         p = -1
         for r in range(m):
             if out[r] > 0.0 and (p < 0 or rest[r] > rest[p]):
@@ -102,7 +102,8 @@ def eliminate(loops, of_positions):
 
     Where rows are left out: the smallest pivot of the others, as a part of its diagonal; else 1."""
     A, low, out, units, least, most = loops.A, loops.first_in_A, loops.left_out, loops.units, 1.0, 0.0
-    if loops.spare[0] > 0.0:
+    spare = Redundancy(loops.spare).rows
+    if spare > 0.0:
         for r in range(len(A)):
             for c in range(low[r], r + 1):
                 if out[r] > 0.0 or out[c] > 0.0:
@@ -122,7 +123,7 @@ def eliminate(loops, of_positions):
             x = A[r, c] * A[c, c]
             pivot -= x * A[r, c]
             A[r, c] = x
-        if loops.spare[0] > 0.0 and whole > 0.0:
+        if spare > 0.0 and whole > 0.0:
             least = min(least, pivot / whole)
         moves = units[r] * units[r] * whole > NOTHING * most
         carries = moves and pivot > DEPENDENT * whole and not (of_positions and loops.velocity_level[r])
@@ -134,7 +135,7 @@ def eliminate(loops, of_positions):
 @formula
 def watch_dependence(loops, t):
     """Take note of how dependent the rows are at t, by the factors of A."""
-    A, largest, units, d = loops.A, loops.largest, loops.units, loops.dependence
+    A, largest, units, worst = loops.A, loops.largest, loops.units, Dependence(loops.dependence)
     most, first = 1.0, 0
     while first < len(A):
         end = first
@@ -145,9 +146,9 @@ def watch_dependence(loops, t):
                 if units[other] == units[r]:
                     most = max(most, largest[other] * A[r, r])
         first = end
-    d[0] = min(d[0], most)
-    if most > d[1]:
-        d[1], d[2] = most, t
+    worst.at_best = min(worst.at_best, most)
+    if most > worst.at_worst:
+        worst.at_worst, worst.when = most, t
 
 
 @inlined
@@ -167,9 +168,9 @@ def solve_rows(loops):
 @inlined
 def response(model, work, loops):
     """change ← M⁻¹Cqᵀ μ."""
-    topology, freedom, change, mu = model.topology, work.freedom, loops.change, loops.mu
+    bodies, reduced, change, mu = model.topology, work.freedom, loops.change, loops.mu
     groups, path, s, outward = loops.groups, loops.path, loops.s, loops.outward
-    X, H, K, A = work.body.X, work.columns.H, freedom.U, work.body.A
+    X, H, K, A = work.body.X, work.columns.H, reduced.U, work.body.A
     for j in range(len(change)):
         change[j] = 0.0
     for g in range(len(groups)):
@@ -185,20 +186,20 @@ def response(model, work, loops):
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for n in range(len(outward)):
         i = outward[n]
-        kind, j = topology[i].kind, topology[i].iv
-        if topology[i].flags & TURNS_Z != 0:
-            a = to_child(about_z(X[i]), A[topology[i].parent])
+        kind, j = bodies[i].kind, bodies[i].iv
+        if bodies[i].flags & TURNS_Z != 0:
+            a = to_child(about_z(X[i]), A[bodies[i].parent])
         else:
-            a = to_child(X[i], A[topology[i].parent])
+            a = to_child(X[i], A[bodies[i].parent])
         if kind == REVOLUTE:
-            change[j] = change[j] * freedom[j].r - K[j] @ a
+            change[j] = change[j] * reduced[j].r - K[j] @ a
             a = a + change[j] * ABOUT_Z
         elif kind == PRISMATIC:
-            change[j] = change[j] * freedom[j].r - K[j] @ a
+            change[j] = change[j] * reduced[j].r - K[j] @ a
             a = a + change[j] * ALONG_Z
         else:
-            for m in range(j, j + topology[i].nv):
-                change[m] = change[m] * freedom[m].r - K[m] @ a
+            for m in range(j, j + bodies[i].nv):
+                change[m] = change[m] * reduced[m].r - K[m] @ a
                 a = a + change[m] * H[m]
         A[i] = a
 

@@ -109,7 +109,7 @@ class Own(Record):
 
 
 class Ball(Record):
-    """A ball or free joint that was cut: its pair, place in v, degrees of freedom, joint, first among the efforts."""
+    """A ball or free joint that was cut: its pair, place in v, degrees of dofs, joint, first among the efforts."""
 
     pair: int
     v: int
@@ -160,6 +160,23 @@ class Gradient(Record):
     on_b: Force
 
 
+class Redundancy(Record):
+    """How many rows are redundant in every pose beside the others, and the smallest pivot, as a part of its diagonal, since they were
+    chosen (0: not yet)."""
+
+    rows: float
+    pivot: float
+
+
+class Dependence(Record):
+    """What a pivot is smaller by than those of the rows of its joint, at most, at the best pose so far and at the worst, and when that
+    was: near a singular pose rows become dependent."""
+
+    at_best: float
+    at_worst: float
+    when: float
+
+
 OfRows, Gradients = rows_of(OfRow), rows_of(Gradient)
 POSITIONS, VELOCITIES = range(2)
 """What is projected: C, or Ċ − ν."""
@@ -180,10 +197,8 @@ class LoopTables(NamedTuple):
     s (…, 1, 8), carried (longest path, 6, 8), gradient (1, 12, 8).
     A (m, m), first_in_A (m,): its envelope. of_rows (ng, 4, 8), mu (m,), change (nv,).
     damping (5,): of Baumgarte's stabilisation (``integrate.stabilised``).
-    spare (2,): how many rows are redundant in every pose beside the others, and the smallest pivot, as a part of its
-    diagonal, since they were chosen (0: not yet); left_out (m,): 1 for those; chosen (m, m) room to choose, (0, 0) without.
-    largest (m,): the largest diagonal of each row so far; dependence (3,): what a pivot is smaller by than those of the rows of its joint,
-    at most, at the best pose so far and at the worst, and when that was: near a singular pose rows become dependent.
+    spare: a `Redundancy`; left_out (m,): 1 for rows that are redundant; chosen (m, m) room to choose, (0, 0) without.
+    largest (m,): the largest diagonal of each row so far; dependence: a `Dependence`.
     lent: without rows where the tree has inertia in every degree of freedom.
     """
 
@@ -237,11 +252,11 @@ def link_pair(tables, k, a, b, X_W):
 @inlined
 def needed_poses(model, work, loops):
     """Places in the world of the links that rows look at."""
-    X, X_W, topology, needed = work.body.X, work.spare.X_W, model.topology, loops.needed
+    X, X_W, bodies, needed = work.body.X, work.spare.X_W, model.topology, loops.needed
     for n in range(len(needed)):
         i = needed[n]
         # X_Wi = X_Wp X_i
-        X_W[i] = X_W[topology[i].parent] @ X[i]
+        X_W[i] = X_W[bodies[i].parent] @ X[i]
 
 
 @formula
@@ -414,14 +429,14 @@ def add_drivers(loops, g, t, accelerated):
 @inlined
 def group_inward(model, work, loops, g):
     """The forces of group g inward along its path; s of every freedom on it."""
-    topology, path, s = model.topology, loops.path, packs(loops.s)
+    bodies, path, s = model.topology, loops.path, packs(loops.s)
     F = ForceRows(packs(loops.carried), 0)
     X, H, K = work.body.X, work.columns.H, work.freedom.U
     first = loops.groups[g].first_link
     for n in range(loops.groups[g].links):
         at = path[first + n]
         i, up, place, j = at.link, at.up, at.place, at.iv
-        kind, F_i = topology[i].kind, F[n]
+        kind, F_i = bodies[i].kind, F[n]
         # s = hᵀ F,  F ← F − K s
         if kind == REVOLUTE:
             x = F_i @ ABOUT_Z
@@ -438,7 +453,7 @@ def group_inward(model, work, loops, g):
                 F_i = F_i - x * K[j + m]
         # F_parent += X F
         if up >= 0:
-            if topology[i].flags & TURNS_Z != 0:
+            if bodies[i].flags & TURNS_Z != 0:
                 F[up] = F[up] + about_z(X[i]) @ F_i
             else:
                 F[up] = F[up] + X[i] @ F_i
