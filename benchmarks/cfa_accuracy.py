@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 import nexdyn as nx
-from nexdyn.tree import tables
 
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)
 Extended = np.longdouble
@@ -33,7 +32,7 @@ def reference(tree: nx.Tree, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """q̈ (n,) at q = 0, at rest, and the constraint wrench (n, 6) of each joint, computed with 64 bits."""
     model = tree.compiled.model
     n = len(model.topology) - 1
-    body = model.body.astype(Extended)
+    poses, inertias = (column.numbers.astype(Extended) for column in (model.body.X_PJ, model.body.I))
 
     def skew(a: Any) -> Any:
         o = Extended(0)
@@ -41,14 +40,10 @@ def reference(tree: nx.Tree, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     P, I = [np.zeros((6, 6), Extended)], [np.zeros((6, 6), Extended)]
     for i in range(1, n + 1):
-        R, p = body[i, :9].reshape(3, 3), body[i, 9:12]
+        R, p = poses[i, :9].reshape(3, 3), poses[i, 9:]
         X = np.zeros((6, 6), Extended)
         X[:3, :3], X[:3, 3:], X[3:, 3:] = R, skew(p) @ R, R
-        m, h, t = (
-            body[i, tables.INERTIA],
-            body[i, tables.INERTIA + 1 : tables.INERTIA + 4],
-            body[i, tables.INERTIA + 4 :],
-        )
+        m, h, t = inertias[i, 0], inertias[i, 1:4], inertias[i, 4:]
         J = np.zeros((6, 6), Extended)
         J[:3, :3] = [[t[0], t[1], t[2]], [t[1], t[3], t[4]], [t[2], t[4], t[5]]]
         J[:3, 3:], J[3:, :3], J[3:, 3:] = skew(h), -skew(h), m * np.eye(3, dtype=Extended)
@@ -64,7 +59,7 @@ def reference(tree: nx.Tree, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         IA[i - 1] = IA[i - 1] + P[i] @ Ia @ P[i].T
         pA[i - 1] = pA[i - 1] + P[i] @ pa
     a = np.zeros((n + 1, 6), Extended)
-    a[0, 3:] = -body[0, :3]
+    a[0, 3:] = -poses[0, :3]
     qdd = np.zeros(n, Extended)
     for i in range(1, n + 1):
         a[i] = P[i].T @ a[i - 1]

@@ -216,7 +216,8 @@ def given_lanes(tree: nx.Tree, q: Array, v: Array, x: Array) -> Lanes:
     d, model = tree.differentiator, tree.compiled.model
     work, scratch, _, matrices = d.lanes
     matrices[:] = 0.0
-    shared = TreeModel(model.topology, SharedTable(model.body, 0), SharedTable(model.freedom, 0))
+    topology, body, freedom = model
+    shared = TreeModel(topology, SharedTable(body, 0), SharedTable(freedom, 0))
     dq, dv, dx, M = (LaneTable(matrix, 0) for matrix in matrices)
     return Lanes(
         shared, d.above, d.ends, work, scratch, *(aligned(LaneVector.of(y)) for y in (q, v, x, np.zeros_like(x))), M, dq, dv, dx,

@@ -22,7 +22,7 @@ import numpy as np
 import nexdyn as nx
 from benchmarks.models import RandomTree
 from nexdyn.joints.kinds import FREE, PRISMATIC, REVOLUTE
-from nexdyn.tree import tables
+from nexdyn.tree.tables import Rigids
 
 SOURCE = Path(__file__).with_name("pinocchio_aba.cpp")
 FLAGS = (
@@ -103,10 +103,10 @@ def of_tables(
     joints only.
     """
     model = tree.compiled.model
-    topology, body = model.topology[1:], model.body[1:]
-    mass = body[:, tables.INERTIA].copy()
-    com = body[:, tables.INERTIA + 1 : tables.INERTIA + 4] / np.where(mass > 0.0, mass, 1.0)[:, None]
-    I = body[:, tables.INERTIA + np.array([4, 5, 6, 5, 7, 8, 6, 8, 9])].reshape(-1, 3, 3)
+    topology, body = model.topology, Rigids(model.body.table[1:])
+    mass = body.I.m.copy()
+    com = body.I.h.numbers / np.where(mass > 0.0, mass, 1.0)[:, None]
+    I = body.I.I.numbers[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
     I = I - mass[:, None, None] * (
         np.einsum("ni,ni->n", com, com)[:, None, None] * np.eye(3) - com[:, :, None] * com[:, None, :]
     )
@@ -116,14 +116,14 @@ def of_tables(
     library.tree_run.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int, *[_DOUBLES] * 4]
     library.tree_run.restype = None
     made = library.tree_of_kinds(
-        len(body), np.ascontiguousarray(topology[:, tables.PARENT] - 1),
-        np.array([KINDS[kind] for kind in topology[:, tables.KIND].tolist()], dtype=np.int64),
-        *map(np.ascontiguousarray, (body[:, :9], body[:, 9:12], mass, com, I, model.body[0, :3])),
+        len(body), np.ascontiguousarray(topology.parent[1:] - 1),
+        np.array([KINDS[kind] for kind in topology.kind[1:].tolist()], dtype=np.int64),
+        *map(np.ascontiguousarray, (body.X_PJ.R.numbers, body.X_PJ.p.numbers, mass, com, I, model.body.table[0, :3])),
     )  # fmt: skip
     # a free joint: (w x y z, p), (ω, v) here; (p, x y z w), (v, ω) there
     of_q, of_v = np.arange(tree.nq), np.arange(tree.nv)
-    for link in topology[topology[:, tables.KIND] == FREE]:
-        k, j = int(link[tables.IQ]), int(link[tables.IV])
+    for i in np.flatnonzero(topology.kind == FREE).tolist():
+        k, j = int(topology[i].iq), int(topology[i].iv)
         of_q[k : k + 7] = k + np.array([4, 5, 6, 1, 2, 3, 0])
         of_v[j : j + 6] = j + np.array([3, 4, 5, 0, 1, 2])
     state = [np.ascontiguousarray(a) for a in (q[of_q], v[of_v], x[of_v])]

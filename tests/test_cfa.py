@@ -17,7 +17,6 @@ import systems
 
 import nexdyn as nx
 from nexdyn.spatial.poses import force_matrix
-from nexdyn.tree import tables
 from nexdyn.tree.cfa_solve import SOLVERS
 from nexdyn.tree.cfa_text import blocks
 from nexdyn.tree.tree import Tree
@@ -148,11 +147,9 @@ def as_printed(tree: Tree, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tup
     m, part = tree.constraint_matrices(q), blocks(tree, q, v)
     order = [tree.link_names.index(name) + 1 for name in m.order]
     topology, freedom = tree.compiled.model.topology, tree.compiled.model.freedom
-    own = np.concatenate(
-        [np.arange(topology[i, tables.IV], topology[i, tables.IV] + topology[i, tables.NV]) for i in order]
-    )
+    own = np.concatenate([np.arange(topology[i].iv, topology[i].iv + topology[i].nv) for i in order])
     F_T = (tau - tree.rnea(q, v, np.zeros(tree.nv)))[own]
-    D = np.diag(freedom[own, tables.ARMATURE])
+    D = np.diag(freedom.armature[own])
     schur = m.C - m.B.T @ np.linalg.solve(m.A, m.B)
     Q = np.linalg.solve(np.eye(len(own)) + schur @ D, schur @ F_T)
     F_S = -np.linalg.solve(m.A, m.B @ (F_T - D @ Q))

@@ -41,7 +41,7 @@ def test_a_links_inertia_is_that_of_its_bodies_moved_to_it(name: str) -> None:
     for body, (link, X_LB) in link_of(c).items():
         expected[link] += transform_inertia(*X_LB, spatial_inertia(*tree.system.body(body).resolved({})[:3]))
     for link in range(1, tree.nb + 1):
-        found = inertia_of(c.model.body[link, tables.INERTIA : tables.INERTIA + 10])
+        found = inertia_of(c.model.body.I.numbers[link])
         np.testing.assert_allclose(found, expected[link], rtol=0.0, atol=1e-12)
 
 
@@ -68,8 +68,8 @@ def test_joint_frames_of_the_tables_are_those_described_seen_from_the_parents_li
         link = places[joint.child.name][0]
         R, p = compose(*X_LP, R_PJ, p_PJ)
         if joint.nv:
-            assert c.model.topology[link, tables.PARENT] == parent
-            row = c.model.body[link, tables.POSE : tables.POSE + 12]
+            assert c.model.topology[link].parent == parent
+            row = c.model.body.X_PJ.numbers[link]
             np.testing.assert_allclose(row, [*R.ravel(), *p], atol=1e-13)
         else:
             assert link == parent
@@ -88,32 +88,28 @@ def test_unmerged_every_body_is_a_link_of_its_own(name: str) -> None:
     assert (whole.nq, whole.nv) == (merged.nq, merged.nv)
     np.testing.assert_array_equal(whole.first_v, merged.first_v)
     np.testing.assert_array_equal(whole.above, merged.above)
-    np.testing.assert_array_equal(whole.model.freedom, merged.model.freedom)
+    np.testing.assert_array_equal(whole.model.freedom.table, merged.model.freedom.table)
 
 
 @on_all
 def test_parents_stand_before_their_children_and_row_0_is_the_world(name: str) -> None:
     tree = systems.trees()[name]
     for c in (tree.compiled, tree.unmerged):
-        topology, body, _ = c.model
-        assert topology[0].tolist()[: tables.FLAGS] == [-1, kinds.FIXED, c.nq, c.nv, 0, tables.NO_EFFORT]
-        children = np.bincount(topology[1:, tables.PARENT], minlength=len(topology))
-        np.testing.assert_array_equal(topology[1:, tables.FLAGS] & tables.POPS != 0, children[1:] > 1)
-        assert (topology[1:, tables.PARENT] < np.arange(1, len(topology))).all()
-        # the freedoms of a subtree are those from its root's first to END
+        topology, body = c.model.topology, c.model.body.table
+        world = topology[0]
+        assert (world.parent, world.kind, world.iq, world.iv) == (-1, kinds.FIXED, c.nq, c.nv)
+        assert (world.nv, world.efforts) == (0, tables.NO_EFFORT)
+        children = np.bincount(topology.parent[1:], minlength=len(topology))
+        np.testing.assert_array_equal(topology.flags[1:] & tables.POPS != 0, children[1:] > 1)
+        assert (topology.parent[1:] < np.arange(1, len(topology))).all()
+        # the degrees of freedom of a subtree are those from its root's first to its end
         for i in range(1, len(topology)):
             below = {i}
             for k in range(i + 1, len(topology)):
-                below |= {k} if topology[k, tables.PARENT] in below else set()
-            own = sorted(
-                {
-                    j
-                    for k in below
-                    for j in range(topology[k, tables.IV], topology[k, tables.IV] + topology[k, tables.NV])
-                }
-            )
-            assert own == list(range(topology[i, tables.IV], topology[i, tables.END]))
-        assert (topology[1:, tables.PARENT] >= 0).all()
+                below |= {k} if topology[k].parent in below else set()
+            own = sorted({j for k in below for j in range(topology[k].iv, topology[k].iv + topology[k].nv)})
+            assert own == list(range(topology[i].iv, topology[i].end))
+        assert (topology.parent[1:] >= 0).all()
         np.testing.assert_array_equal(body[0, :3], tree.system.gravity)
         assert not body[0, 3:].any()
 
@@ -121,13 +117,13 @@ def test_parents_stand_before_their_children_and_row_0_is_the_world(name: str) -
 @on_all
 def test_the_freedoms_of_all_joints_are_0_to_nv_each_once(name: str) -> None:
     c = systems.trees()[name].compiled
-    rows = c.model.topology[1:]
-    taken = [j for row in rows for j in range(row[tables.IV], row[tables.IV] + row[tables.NV])]
+    rows = [c.model.topology[i] for i in range(1, len(c.model.topology))]
+    taken = [j for row in rows for j in range(row.iv, row.iv + row.nv)]
     assert sorted(taken) == list(range(c.nv))
     counts = {cls.code: (cls.nq, cls.nv) for cls in map(JOINTS.get, systems.KINDS)}
-    q = [k for row in rows for k in range(row[tables.IQ], row[tables.IQ] + counts[row[tables.KIND]][0])]
+    q = [k for row in rows for k in range(row.iq, row.iq + counts[row.kind][0])]
     assert sorted(q) == list(range(c.nq))
-    assert all(row[tables.NV] == counts[row[tables.KIND]][1] for row in rows)
+    assert all(row.nv == counts[row.kind][1] for row in rows)
 
 
 @on_all
@@ -135,10 +131,10 @@ def test_above_each_freedom_is_the_next_one_towards_the_root(name: str) -> None:
     c = systems.trees()[name].compiled
     topology = c.model.topology
     for i in range(1, len(topology)):
-        first, count, at = topology[i, tables.IV], topology[i, tables.NV], topology[i, tables.PARENT]
-        while at > 0 and topology[at, tables.NV] == 0:
-            at = topology[at, tables.PARENT]
-        up = -1 if at <= 0 else topology[at, tables.IV] + topology[at, tables.NV] - 1
+        first, count, at = topology[i].iv, topology[i].nv, topology[i].parent
+        while at > 0 and topology[at].nv == 0:
+            at = topology[at].parent
+        up = -1 if at <= 0 else topology[at].iv + topology[at].nv - 1
         for j in range(first, first + count):
             assert c.above[j] == (j - 1 if j > first else up)
 
@@ -157,14 +153,14 @@ def test_data_of_a_joint_stand_in_the_rows_of_its_freedoms() -> None:
         damping=(1, 2, 3), stiffness=4.0, rest=(0.1, 0.2, 0.3), armature=(5, 6, 7), friction=8.0, friction_speed=9.0
     )
     model = Tree(system).compiled.model
-    np.testing.assert_array_equal(model.freedom[:3, tables.DAMPING], (1, 2, 3))
-    np.testing.assert_array_equal(model.freedom[:3, tables.STIFFNESS], (4, 4, 4))
-    np.testing.assert_array_equal(model.freedom[:3, tables.REST], (0.1, 0.2, 0.3))
-    np.testing.assert_array_equal(model.freedom[:3, tables.ARMATURE], (5, 6, 7))
-    np.testing.assert_array_equal(model.freedom[:3, tables.FRICTION], (8, 8, 8))
-    np.testing.assert_array_equal(model.freedom[:3, tables.FRICTION_SPEED], (9, 9, 9))
-    assert not model.freedom[3, : tables.FRICTION_SPEED].any()
-    assert model.body[2, tables.PITCH] == 0.25
+    np.testing.assert_array_equal(model.freedom.damping[:3], (1, 2, 3))
+    np.testing.assert_array_equal(model.freedom.stiffness[:3], (4, 4, 4))
+    np.testing.assert_array_equal(model.freedom.rest[:3], (0.1, 0.2, 0.3))
+    np.testing.assert_array_equal(model.freedom.armature[:3], (5, 6, 7))
+    np.testing.assert_array_equal(model.freedom.friction[:3], (8, 8, 8))
+    np.testing.assert_array_equal(model.freedom.friction_speed[:3], (9, 9, 9))
+    assert not model.freedom.table[3, :5].any()
+    assert model.body[2].pitch == 0.25
 
 
 @pytest.mark.parametrize(
@@ -178,7 +174,7 @@ def test_data_of_a_joint_stand_in_the_rows_of_its_freedoms() -> None:
     ],
 )
 def test_a_joint_says_which_efforts_act_in_it(options: dict[str, Any], efforts: int) -> None:
-    assert Tree(hinge(**options)).compiled.model.topology[1, tables.EFFORTS] == efforts
+    assert Tree(hinge(**options)).compiled.model.topology[1].efforts == efforts
 
 
 def test_a_free_joint_takes_no_stiffness() -> None:
@@ -198,11 +194,11 @@ def test_parameters_are_read_when_the_tables_are_made() -> None:
         JOINTS["helical"]("screw", "ground", "body", at=("=L", 0, 0), pitch="=h", stiffness="=k", armature="=m")
     )
     model = Tree(system.with_parameters({"L": 1.0})).compiled.model
-    assert model.body[0, 0] == -3.0
-    assert model.body[1, tables.INERTIA] == 5.0
-    assert model.body[1, tables.PITCH] == 0.125
-    np.testing.assert_allclose(model.body[1, tables.POSE + 9 : tables.POSE + 12], (1.0, 0.0, 0.0))
-    assert (model.freedom[0, tables.STIFFNESS], model.freedom[0, tables.ARMATURE]) == (7.0, 5.0)
+    assert model.body.table[0, 0] == -3.0
+    assert model.body[1].I.m == 5.0
+    assert model.body[1].pitch == 0.125
+    np.testing.assert_allclose(model.body[1].X_PJ.p, (1.0, 0.0, 0.0))
+    assert (model.freedom[0].stiffness, model.freedom[0].armature) == (7.0, 5.0)
 
 
 @on_all
@@ -221,9 +217,9 @@ def test_a_system_is_compiled_once_until_something_is_added() -> None:
     system = systems.descriptions()["arm"].with_parameters({})
     first, second = Tree(system), Tree(system)
     assert second.compiled is first.compiled
-    assert not np.shares_memory(first._work.body, second._work.body)
+    assert not np.shares_memory(first._work.body.table, second._work.body.table)
     other = system.with_parameters({"gravity": (0.0, 0.0, -1.0)})
-    assert Tree(other).compiled is not first.compiled and Tree(other).compiled.model.body[0, 2] == -1.0
+    assert Tree(other).compiled is not first.compiled and Tree(other).compiled.model.body.table[0, 2] == -1.0
     ball = system.add_body("ball", mass=2.0)
     third = Tree(system)
     assert (third.nv, third.mass) == (first.nv + 6, pytest.approx(first.mass + 2.0))

@@ -48,7 +48,7 @@ from nexdyn.tree.jacobian import frame_jacobian
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_efforts, joint_energy
 from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import IQ, IV, KIND, NV, PITCH, XW_, TreeModel, TreeWork
+from nexdyn.tree.tables import Bodies, Rigids, TreeModel, TreeWork
 
 ROWS = 12  # of the arguments of `functions`; len() of a table of lanes is not its rows
 
@@ -59,7 +59,7 @@ def dynamics(topology, body, freedom, work_b, work_s, work_f, work_c, work_r, q,
     model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c, work_r)
     articulated_bodies(model, q, v, x, None, work, qdd)
     inverse_dynamics(model, q, v, x, work, tau)
-    X_W, X_out = PoseRows(work.spare, XW_), PoseRows(poses, 0)
+    X_W, X_out = work.spare.X_W, PoseRows(poses, 0)
     world_poses(model, work, X_W)
     for i in range(1, len(topology)):
         X_out[i] = X_W[i]
@@ -71,7 +71,7 @@ def mass(topology, body, freedom, work_b, work_s, work_f, work_c, work_r, q, v, 
     model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c, work_r)
     kinematics(model, q, v, work)
     unit_columns(model, work)
-    X_W = PoseRows(work.spare, XW_)
+    X_W = work.spare.X_W
     world_poses(model, work, X_W)
     mass_matrix(model, q, work, M)
     mass_matrix(model, q, work, factored)
@@ -93,7 +93,7 @@ def rates(topology, body, freedom, work_b, work_s, work_f, work_c, work_r, q, v,
     model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c, work_r)
     kinematics(model, q, v, work)
     unit_columns(model, work)
-    X_W = PoseRows(work.spare, XW_)
+    X_W = work.spare.X_W
     world_poses(model, work, X_W)
     coriolis_matrix(model, q, v, work, X_W, C)
     o = zero(body[0, 0])
@@ -108,15 +108,16 @@ def joints(topology, body, q, v, xi, poses, H, W, biases, columns, rate, stepped
     o = zero(body[0, 0])
     e = o + 1.0
     X_PJ = Pose(Mat3(e, o, o, o, e, o, o, o, e), Vec3(o, o, o))
-    X, H_, bias, column = PoseRows(poses, 0), MotionRows(H, 0), MotionRows(biases, 0), MotionRows(columns, 0)
-    for i in range(1, len(topology)):
-        kind, k, j, n = topology[i, KIND], topology[i, IQ], topology[i, IV], topology[i, NV]
-        X[i] = child_pose(kind, X_PJ, body[i, PITCH], q, k)
-        motion_columns(kind, body[i, PITCH], q, k, H_, j)
-        constraint_columns(kind, body[i, PITCH], q, k, ForceRows(W, 6 * i))
+    X, h, bias, column = PoseRows(poses, 0), MotionRows(H, 0), MotionRows(biases, 0), MotionRows(columns, 0)
+    bodies, rigids = Bodies(topology), Rigids(body)
+    for i in range(1, len(bodies)):
+        kind, k, j, n, pitch = bodies[i].kind, bodies[i].iq, bodies[i].iv, bodies[i].nv, rigids[i].pitch
+        X[i] = child_pose(kind, X_PJ, pitch, q, k)
+        motion_columns(kind, pitch, q, k, h, j)
+        constraint_columns(kind, pitch, q, k, ForceRows(W, 6 * i))
         bias[i] = joint_bias(kind, q, k, v, j, o)
         for m in range(j, j + n):
-            column[m] = column_rate(kind, q, k, v, j, m - j, H_[m])
+            column[m] = column_rate(kind, q, k, v, j, m - j, h[m])
         if kind in (SPHERICAL, FREE):
             chart_rate(kind, q, k, xi, v, j, rate)
             chart_step(kind, q, k, xi, j, stepped)
@@ -202,14 +203,15 @@ class Pack:
         rng = np.random.default_rng(5)
         model, work = tree.compiled.model, tables.new_work(tree.nb, tree.nv)
         self.tree, self.nb, self.nv = tree, tree.nb, tree.nv
-        self.topology, self.above = model.topology, tree.compiled.above
-        self.body = np.repeat(model.body[None], LANES, axis=0)
-        self.body[:, 1:, tables.INERTIA : tables.INERTIA + 10] *= rng.uniform(0.5, 2.0, (LANES, tree.nb, 1))
-        moments = self.body[..., tables.INERTIA + 4 : tables.INERTIA + 10]
-        self.body[:, 1:, tables.SPLIT : tables.SPLIT + 7] = split_moments(moments[:, 1:])
-        self.body[:, 1:, tables.POSE + 9 : tables.POSE + 12] += 0.1 * rng.normal(size=(LANES, tree.nb, 3))
+        self.topology, self.above = model.topology.table, tree.compiled.above
+        self.body = np.repeat(model.body.table[None], LANES, axis=0)
+        parts, moves = rng.uniform(0.5, 2.0, (LANES, tree.nb, 1)), rng.normal(size=(LANES, tree.nb, 3))
+        for body, part, move in zip(map(Rigids, self.body), parts, moves, strict=True):
+            body.I.numbers[1:] *= part
+            body.split.numbers[1:] = split_moments(body.I.I.numbers[1:])
+            body.X_PJ.p.numbers[1:] += 0.1 * move
         self.body[:, 0, :3] = rng.normal(size=(LANES, 3))
-        self.freedom = np.repeat(model.freedom[None], LANES, axis=0)
+        self.freedom = np.repeat(model.freedom.table[None], LANES, axis=0)
         self.freedom += rng.uniform(0.0, 0.1, self.freedom.shape)
         self.work = [np.repeat(x[None], LANES, axis=0) for x in work]
         self.q, self.v, self.a, self.x = systems.state(tree, 6, LANES)
@@ -261,13 +263,13 @@ def test_verbs_of_every_joint_on_lanes_are_those_of_each_system(pack: Pack) -> N
     xi[2] = 0.0
     outputs = [zeros(nb + 1, 12), zeros(n, 6), zeros(6, 6 * (nb + 1)), zeros(nb + 1, 6), zeros(n, 6), zeros(n)]
     given = Numbers(pack.topology, pack.body, pack.q, pack.v, xi, *outputs, np.zeros_like(pack.q))
-    assert {*pack.topology[1:, KIND]} == set(range(1, 10))
+    assert {*Bodies(pack.topology).kind[1:].tolist()} == set(range(1, 10))
     compare(joints, given, [5, 6, 7, 8, 9, 10, 11])
 
 
 def test_efforts_of_joints_on_lanes_are_those_of_each_system(pack: Pack) -> None:
     topology = pack.topology.copy()
-    topology[1:, tables.EFFORTS] = tables.FRICTIONAL
+    Bodies(topology).efforts[1:] = tables.FRICTIONAL
     freedom = pack.freedom + np.random.default_rng(7).uniform(0.5, 1.0, pack.freedom.shape)
     given = Numbers(topology, pack.body, freedom, pack.q, pack.v, zeros(pack.nv), zeros(1))
     compare(efforts, given, [5, 6])

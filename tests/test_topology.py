@@ -14,7 +14,6 @@ from nexdyn.model.curves import SplineCurve
 from nexdyn.model.surfaces import PlaneSurface
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest, spanning_forest
-from nexdyn.tree import tables
 from nexdyn.tree.tree import Tree
 
 INERTIA = (1.0, 1.0, 1.0)
@@ -229,7 +228,7 @@ def test_a_hundred_thousand_bodies_are_one_tree_and_its_tables_grow_with_bodies_
     tree = Tree(large(100_000, shape))
     assert tree.nb == 100_000
     c = tree.compiled
-    assert all(c.model.topology[1:, tables.PARENT] < np.arange(1, 100_001))
+    assert all(c.model.topology.parent[1:] < np.arange(1, 100_001))
     # no table of n × n, nor of depth × n: what is kept is so many numbers a body
     arrays = [*c.model, *tree._work, c.link, c.R_LB, c.p_LB, c.arc_of_link, c.first_q, c.first_v, c.above]
     assert sum(x.nbytes for x in arrays) < 3000 * tree.nb

@@ -23,7 +23,6 @@ from nexdyn.joints import JOINTS, Revolute
 from nexdyn.model.body import Body
 from nexdyn.model.system import System
 from nexdyn.spatial.poses import force_matrix
-from nexdyn.tree import tables
 from nexdyn.tree.tree import Tree
 
 # --- kinematics -----------------------------------------------------------------------------------------------------
@@ -163,7 +162,7 @@ def test_centre_of_mass_of_a_subtree_is_that_of_its_bodies_and_moves_by_its_jaco
     q, v, *_ = systems.state(tree, 25)
     X = world_poses(tree, q)
     arcs, link = arcs_and_links(tree)
-    parent = tree.compiled.model.topology[:, tables.PARENT]
+    parent = tree.compiled.model.topology.parent
     for a, arc in enumerate(arcs):
         if link[a] == 0:
             continue

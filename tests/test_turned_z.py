@@ -63,8 +63,8 @@ JOINTS = [nx.Revolute, nx.Revolute, nx.Prismatic, nx.Helical, nx.Revolute, nx.Cy
 def test_axes_that_are_parallel_but_for_rounding_turn_about_z_and_give_the_motion_of_general_poses(axis: Any) -> None:
     tree = chain(axis, JOINTS)
     model = tree.compiled.model
-    assert (model.topology[2:, tables.FLAGS] & tables.TURNS_Z != 0).all()
-    R = model.body[2:, tables.POSE : tables.POSE + 9].reshape(-1, 3, 3)
+    assert (model.topology.flags[2:] & tables.TURNS_Z != 0).all()
+    R = model.body.X_PJ.R.numbers[2:].reshape(-1, 3, 3)
     np.testing.assert_array_equal(R[:, 2], np.tile([0.0, 0.0, 1.0], (len(R), 1)))
     np.testing.assert_array_equal(R[:, :, 2], R[:, 2])
     np.testing.assert_allclose(np.swapaxes(R, 1, 2) @ R, np.tile(np.eye(3), (len(R), 1, 1)), rtol=0.0, atol=1e-15)
@@ -73,7 +73,8 @@ def test_axes_that_are_parallel_but_for_rounding_turn_about_z_and_give_the_motio
     q, v, tau = rng.normal(size=(3, tree.nv))
     quick = tree.aba(q, v, tau)
     np.testing.assert_allclose(tree.rnea(q, v, quick), tau, rtol=0.0, atol=1e-11 * np.abs(tau).max())
-    model.topology[:, tables.FLAGS] &= ~tables.TURNS_Z
+    flags = model.topology.flags
+    flags &= ~tables.TURNS_Z
     np.testing.assert_allclose(quick, tree.aba(q, v, tau), rtol=0.0, atol=1e-12 * np.abs(quick).max())
 
 
@@ -83,5 +84,5 @@ def test_joints_about_other_axes_than_the_parents_do_not_turn_about_z_alone() ->
     tree.system.add_joint(nx.Revolute("tilted", tree.system.body("link1"), link, at=(2, 0, 0), axis=(0.0, 1e-9, 1.0)))
     ball = tree.system.add_body("ball", mass=1.0, inertia=box(1.0, (0.2, 0.3, 0.4)), position=(4, 0, 0))
     tree.system.add_joint(nx.Spherical("ball", link, ball, at=(3, 0, 0)))
-    flags = Tree(tree.system).compiled.model.topology[1:, tables.FLAGS]
+    flags = Tree(tree.system).compiled.model.topology.flags[1:]
     assert (flags & tables.TURNS_Z != 0).tolist() == [True, True, False, False]

@@ -15,7 +15,6 @@ import systems
 from nexdyn.joints import Revolute
 from nexdyn.model.system import System
 from nexdyn.spatial.poses import spatial_inertia
-from nexdyn.tree import tables
 from nexdyn.tree.tree import REFERENCES, Tree
 
 on_all = pytest.mark.parametrize("name", systems.NAMES)
@@ -47,7 +46,7 @@ def arcs_and_links(tree: Tree) -> tuple[list[Any], np.ndarray]:
 
 def armatures(tree: Tree) -> np.ndarray:
     """Gᵀ diag(armature) G."""
-    A = np.diag(tree.compiled.model.freedom[: tree.compiled.nv, tables.ARMATURE])
+    A = np.diag(tree.compiled.model.freedom.armature[: tree.compiled.nv])
     if tree.coupling is None:
         return A
     G = tree.coupling.matrix()

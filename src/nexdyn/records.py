@@ -11,15 +11,21 @@
     bodies = Bodies(table)           a table (n, Body.columns) whose row i is a Body
     body = bodies[i]                 the row itself: what is written to it stands in the table
     body.parent, body.joint          read or written
-    X = bodies.joint                 a column: X[i] is bodies[i].joint, read or written
+    X = bodies.joint                 a column: X[i] is bodies[i].joint, read or written;  X.p one of its parts
     Memory(vector), Spring(data, o)  a record that lies in a vector, from its first number on, or from number o on
 
+    @holds_records
+    class Model(NamedTuple):
+        bodies: Annotated[Any, Body]   # holds a plain table, and is read as a table of records
+
 The table stays a plain array, so what Python allocates, copies, saves and hands to kernels does not change. The order of the
-annotations is the order of the columns. To Python a column of numbers of an array is a view of it.
+annotations is the order of the columns. To Python a column of numbers of an array is a view of it; `X.numbers` is one of the
+columns of a value type, and `bodies.table` the table itself.
 
 Compiled, a row is the address of its first number and an attribute is one load or store at a fixed distance from it: no
 table is found twice, and no column is a number that several pages must agree on. Tables lie contiguous and are as wide as
-their record; bounds are checked where Numba checks them (NUMBA_BOUNDSCHECK).
+their record; bounds are checked where Numba checks them (NUMBA_BOUNDSCHECK). An address keeps no array alive: one that a kernel
+makes must outlive the records in it.
 """
 
 from __future__ import annotations
@@ -27,18 +33,22 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import lower_builtin, lower_getattr_generic, lower_setattr_generic
+from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import models, register_model, type_callable
 from numba.np.arrayobj import make_array
 
+from nexdyn.codegen import LINE
+
 R = TypeVar("R", bound="Record")
+C = TypeVar("C")
 
 
 class Field(NamedTuple):
@@ -58,25 +68,21 @@ class Record:
     """Base of records; see the top of this page. Interpreted, it holds where its first number is."""
 
     __slots__ = ("_first", "_table")
-    fields: ClassVar[dict[str, Field]]
-    columns: ClassVar[int]
+    fields: ClassVar[dict[str, Field]] = {}
+    columns: ClassVar[int] = 0
 
     def __init__(self, vector: Any, first: Any = 0) -> None:
         object.__setattr__(self, "_table", vector)
         object.__setattr__(self, "_first", first)
 
     def __init_subclass__(cls) -> None:
-        fields, first = {}, 0
-        hints = get_type_hints(cls)
-        for name in inspect.get_annotations(cls):
-            if hasattr(Record, name):
+        hints, names = get_type_hints(cls), inspect.get_annotations(cls)
+        for name in names:
+            if hasattr(Record, name) or hasattr(Rows, name):
                 raise TypeError(f"{cls.__name__}.{name}: records have {name} themselves; choose another name")
-            value = hints[name] if hasattr(hints[name], "_fields") else None
-            width = 1 if value is None else leaves(value)
-            fields[name] = Field(first, width, value)
-            first += width
-        cls.fields, cls.columns = fields, first
-        for name, field in fields.items():
+        cls.fields = _fields({name: hints[name] for name in names}, 0)
+        cls.columns = sum(field.columns for field in cls.fields.values())
+        for name, field in cls.fields.items():
             setattr(cls, name, _interpreted(field))
         _compile_record(cls)
 
@@ -90,53 +96,126 @@ class Rows(Generic[R]):
     """A table whose rows are records of one kind; made by `rows_of`."""
 
     __slots__ = ("_table",)
-    record: ClassVar[type[Record]]
+    record: ClassVar[type[Record]] = Record
 
     def __init__(self, table: Any) -> None:
-        width = getattr(table, "data", table).shape[1] if not isinstance(table, np.ndarray) else table.shape[1]
+        self._table = table.table if isinstance(table, Rows) else table
+        width = _array(self._table).shape[1]
         if width != self.record.columns:
             raise TypeError(f"a row of {self.record.__name__} has {self.record.columns} columns; the table has {width}")
-        self._table = table
+
+    @property
+    def table(self) -> Any:
+        """The plain table."""
+        return self._table
 
     def __len__(self) -> int:
-        return len(self._table if isinstance(self._table, np.ndarray) else self._table.data)
+        return len(_array(self._table))
 
     def __getitem__(self, i: int) -> R:
         return self.record(self._table, (i, 0))  # type: ignore[return-value]
 
     def __getattr__(self, name: str) -> Any:
-        field = self.record.fields.get(name)
-        if field is None:
-            raise AttributeError(f"{self.record.__name__} has no {name!r}; it has {', '.join(self.record.fields)}")
-        if field.kind is None and isinstance(self._table, np.ndarray):
-            return self._table[:, field.first]
-        return _Column(self, name)
+        return _column(self._table, self.record, name)
 
 
 class _Column:
-    """A column, interpreted."""
+    """A column of a value type or of packs, to Python."""
 
-    def __init__(self, rows: Any, name: str) -> None:
-        self.rows, self.name = rows, name
+    def __init__(self, table: Any, record: Any, path: str, field: Field) -> None:
+        self._table, self._record, self._path, self._field = table, record, path, field
+
+    @property
+    def numbers(self) -> Any:
+        """What stands in it, (n, numbers of the value type, …): a view."""
+        first, kind = self._field.first, self._field.kind
+        return _array(self._table)[:, first if kind is None else slice(first, first + self._field.columns)]
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(_array(self._table))
 
     def __getitem__(self, i: int) -> Any:
-        return getattr(self.rows[i], self.name)
+        return _get(self._table, (i, 0), self._field)
 
     def __setitem__(self, i: int, value: Any) -> None:
-        setattr(self.rows[i], self.name, value)
+        _put(self._table, (i, 0), self._field, value)
+
+    def __getattr__(self, name: str) -> Any:
+        return _column(self._table, self._record, f"{self._path}.{name}")
+
+
+def _column(table: Any, record: Any, path: str) -> Any:
+    field = field_of(record, path)
+    if field is None:
+        raise AttributeError(f"{record.__name__} has no {path!r}; it has {', '.join(record.fields)}")
+    return (
+        table[:, field.first]
+        if field.kind is None and isinstance(table, np.ndarray)
+        else _Column(table, record, path, field)
+    )
+
+
+def _array(table: Any) -> Any:
+    return table if isinstance(table, np.ndarray) else table.data
+
+
+@cache
+def field_of(record: Any, path: str) -> Field | None:
+    """The field of that name, or what lies deeper in its value type: "joint.p"; None where there is none."""
+    name, *parts = path.split(".")
+    field: Field | None = record.fields.get(name)
+    for part in parts:
+        fields = {} if field is None or field.kind is None else _fields(get_type_hints(field.kind), field.first)
+        field = fields.get(part)
+    return field
+
+
+def _fields(hints: dict[str, Any], first: int) -> dict[str, Field]:
+    fields = {}
+    for name, hint in hints.items():
+        kind = hint if hasattr(hint, "_fields") else None
+        fields[name] = Field(first, 1 if kind is None else leaves(kind), kind)
+        first += fields[name].columns
+    return fields
+
+
+_ROWS: dict[type[Record], Any] = {}
 
 
 def rows_of(record: type[R]) -> type[Rows[R]]:
     """The type of tables whose rows are `record`."""
-    made: Any = type(
-        f"{record.__name__}Rows", (Rows,), {"record": record, "__slots__": (), "__module__": record.__module__}
-    )
-    made.__doc__ = f"A table whose row i is one {record.__name__}, in {record.columns} columns."
-    _compile_rows(made)
-    return made
+    if record not in _ROWS:
+        made: Any = type(
+            f"{record.__name__}Rows", (Rows,), {"record": record, "__slots__": (), "__module__": record.__module__}
+        )
+        made.__doc__ = f"A table whose row i is one {record.__name__}, in {record.columns} columns."
+        _ROWS[record] = made
+        _compile_rows(made)
+    return _ROWS[record]
+
+
+def _held_table(k: int, rows: type[Rows[Any]]) -> property:
+    return property(lambda self: rows(self[k]))
+
+
+_HELD: dict[Any, dict[str, type[Record]]] = {}
+"""Of NamedTuples the fields that hold tables of records."""
+
+
+def holds_records(cls: C) -> C:
+    """Decorator of a NamedTuple whose fields `Annotated[Any, SomeRecord]` hold plain tables: an attribute is read as a table of records;
+    what is made, unpacked and replaced stays plain."""
+    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    hints = get_type_hints(cls, include_extras=True)
+    held = {name: hints[name].__metadata__[0] for name in names if hasattr(hints[name], "__metadata__")}
+    for name, record in held.items():
+        setattr(cls, name, _held_table(names.index(name), rows_of(record)))
+    _HELD[cls] = held
+    return cls
+
+
+def prefetch(rows: Any, i: Any, lines: Any) -> None:
+    """Row i of a table of records, wanted soon, out of memory into the caches, so many lines of 64 bytes of it; it may lie outside."""
 
 
 # --- interpreted --------------------------------------------------------------------------------------------------
@@ -147,19 +226,22 @@ def _place(first: Any, k: int) -> Any:
     return (first[0], first[1] + k) if isinstance(first, tuple) else first + k
 
 
+def _get(table: Any, first: Any, field: Field) -> Any:
+    numbers = (table[_place(first, k)] for k in range(field.first, field.first + field.columns))
+    return next(numbers) if field.kind is None else _value(field.kind, numbers)
+
+
+def _put(table: Any, first: Any, field: Field, value: Any) -> None:
+    for k, x in enumerate([value] if field.kind is None else flat(value)):
+        table[_place(first, field.first + k)] = x
+
+
 def _interpreted(field: Field) -> property:
     def get(self: Any) -> Any:
-        table, first = self._table, self._first
-        if field.kind is None:
-            return table[_place(first, field.first)]
-        return _value(
-            field.kind, iter([table[_place(first, k)] for k in range(field.first, field.first + field.columns)])
-        )
+        return _get(self._table, self._first, field)
 
     def put(self: Any, value: Any) -> None:
-        table, first = self._table, self._first
-        for k, x in enumerate([value] if field.kind is None else flat(value)):
-            table[_place(first, field.first + k)] = x
+        _put(self._table, self._first, field, value)
 
     return property(get, put)
 
@@ -208,7 +290,7 @@ class Storage:
 
     def number(self) -> Any:
         """LLVM's type of a number in memory."""
-        return ir.DoubleType() if self.scalar == types.float64 else ir.IntType(64)
+        return ir.DoubleType() if self.scalar == types.float64 else ir.IntType(self.scalar.bitwidth)
 
     def load(self, builder: Any, pointer: Any) -> Any:
         """What stands there."""
@@ -227,8 +309,8 @@ def add_storage(storage: Storage) -> None:
     _STORAGES[storage.name] = storage
 
 
-add_storage(Storage(types.float64, "float64"))
-add_storage(Storage(types.int64, "int64"))
+for _scalar in (types.float64, types.int64, types.int32):
+    add_storage(Storage(_scalar, _scalar.name))
 
 
 def _storage(table: Any) -> Storage | None:
@@ -251,33 +333,29 @@ class RecordType(types.Type):
 class RowsType(types.Type):
     """The Numba type of a table of records: an address and the number of rows."""
 
-    def __init__(self, rows: Any, storage: Storage) -> None:
-        self.rows, self.lies = rows, storage.name
-        super().__init__(name=f"{rows.__module__}.{rows.__qualname__}({storage.name})")
-
-    @property
-    def row(self) -> RecordType:
-        """The type of a row."""
-        return RecordType(self.rows.record, _STORAGES[self.lies])
+    def __init__(self, record: Any, storage: Storage) -> None:
+        self.row = RecordType(record, storage)
+        super().__init__(name=f"rows of {self.row.name}")
 
 
 class ColumnType(types.Type):
     """The Numba type of a column of a table of records: the address of its first number and the number of rows."""
 
-    def __init__(self, row: RecordType, name: str) -> None:
-        self.row, self.field = row, name
-        super().__init__(name=f"{row.name}.{name}")
+    def __init__(self, row: RecordType, path: str) -> None:
+        self.row, self.path = row, path
+        super().__init__(name=f"column {row.name}.{path}")
 
     @property
-    def value(self) -> Any:
-        """The type of an entry."""
-        return _kind_of(self.row, self.field)
+    def field(self) -> Field:
+        """What it is a column of."""
+        field = field_of(self.row.record, self.path)
+        assert field is not None
+        return field
 
 
-def _kind_of(row: RecordType, name: str) -> Any:
-    """The Numba type of a field; None without one of that name."""
-    field, scalar = row.record.fields.get(name), row.storage.scalar
-    return None if field is None else scalar if field.kind is None else typed(field.kind, scalar)
+def _kind_of(row: RecordType, field: Field) -> Any:
+    """The Numba type of a field."""
+    return row.storage.scalar if field.kind is None else typed(field.kind, row.storage.scalar)
 
 
 @register_model(RecordType)
@@ -329,30 +407,69 @@ def _compile_record(cls: Any) -> None:
     lower_builtin(cls, types.Any, types.Integer)(build)
 
 
+def _rows_type(record: Any, table: Any) -> RowsType | None:
+    """The type of a table of records that is stored in a table of this type."""
+    storage = _storage(table)
+    return RowsType(record, storage) if storage is not None and storage.dimensions(table) == 2 else None
+
+
+def _rows_in(context: Any, builder: Any, kind: RowsType, table_type: Any, table: Any) -> Any:
+    """The table of records that is stored in a table."""
+    array_type, value = kind.row.storage.array(builder, table_type, table)
+    array = make_array(array_type)(context, builder, value)
+    count, width, *_ = cgutils.unpack_tuple(builder, array.shape)
+    if context.enable_boundscheck:  # as wide as the record
+        last = context.get_constant(types.intp, kind.row.record.columns - 1)
+        cgutils.do_boundscheck(context, builder, last, width, 1)
+        cgutils.do_boundscheck(context, builder, builder.sub(width, last), context.get_constant(types.intp, 2), 1)
+    rows = _proxy(context, builder, kind)
+    rows.data, rows.count = kind.row.storage.start(builder, table, array.data), count
+    return rows._getvalue()
+
+
 def _compile_rows(cls: Any) -> None:
-    """Give the compiler Rows(table)."""
+    """Give the compiler Rows(table), where the table may be one of other records as wide."""
 
     @type_callable(cls)
     def type_of(context: Any) -> Any:
         def typer(table: Any) -> Any:
-            storage = _storage(table)
-            return RowsType(cls, storage) if storage is not None and storage.dimensions(table) == 2 else None
+            if isinstance(table, RowsType):
+                return (
+                    RowsType(cls.record, table.row.storage) if table.row.record.columns == cls.record.columns else None
+                )
+            return _rows_type(cls.record, table)
 
         return typer
 
     @lower_builtin(cls, types.Any)
     def build(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        storage = sig.return_type.row.storage
-        array_type, value = storage.array(builder, sig.args[0], args[0])
-        array = make_array(array_type)(context, builder, value)
-        count, width, *_ = cgutils.unpack_tuple(builder, array.shape)
-        if context.enable_boundscheck:  # as wide as the record
-            last = context.get_constant(types.intp, cls.record.columns - 1)
-            cgutils.do_boundscheck(context, builder, last, width, 1)
-            cgutils.do_boundscheck(context, builder, builder.sub(width, last), context.get_constant(types.intp, 2), 1)
-        rows = cgutils.create_struct_proxy(sig.return_type)(context, builder)
-        rows.data, rows.count = array.data, count
-        return rows._getvalue()
+        [table] = sig.args
+        return args[0] if isinstance(table, RowsType) else _rows_in(context, builder, sig.return_type, table, args[0])
+
+
+def _held_rows(holder: Any, name: str) -> RowsType | None:
+    """The type of a field that holds a table of records, of a NamedTuple's type."""
+    record = _HELD.get(holder.instance_class, {}).get(name)
+    return None if record is None else _rows_type(record, holder[holder.fields.index(name)])
+
+
+class _OfHolder(AttributeTemplate):
+    def generic_resolve(self, value: Any, attr: str) -> Any:  # type: ignore[override]
+        return _held_rows(value, attr)
+
+
+for _key in (types.NamedTuple, types.NamedUniTuple):
+    infer_getattr(type(_OfHolder.__name__, (_OfHolder,), {"key": _key}))
+
+
+@lower_getattr_generic(types.NamedTuple)
+@lower_getattr_generic(types.NamedUniTuple)
+def _held(context: Any, builder: Any, holder: Any, value: Any, attr: str) -> Any:
+    k, kind = holder.fields.index(attr), _held_rows(holder, attr)
+    table = builder.extract_value(value, k)
+    if kind is None:
+        return impl_ret_borrowed(context, builder, holder[k], table)
+    return _rows_in(context, builder, kind, holder[k], table)
 
 
 def _proxy(context: Any, builder: Any, kind: Any, value: Any = None) -> Any:
@@ -365,7 +482,8 @@ class _Get(AbstractTemplate):
         rows, i = args
         if not isinstance(rows, RowsType | ColumnType) or not isinstance(i, types.Integer):
             return None
-        return signature(rows.row if isinstance(rows, RowsType) else rows.value, rows, types.intp)
+        entry = rows.row if isinstance(rows, RowsType) else _kind_of(rows.row, rows.field)
+        return signature(entry, rows, types.intp)
 
 
 @infer_global(operator.setitem)
@@ -374,7 +492,7 @@ class _Set(AbstractTemplate):
         rows, _, value = args
         if not isinstance(rows, ColumnType):
             return None
-        kind = rows.row.record.fields[rows.field].kind
+        kind = rows.field.kind
         fits = getattr(value, "instance_class", None) is kind and isinstance(value, types.BaseTuple) == (
             kind is not None
         )
@@ -385,6 +503,31 @@ class _Set(AbstractTemplate):
 class _Length(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         return signature(types.intp, *args) if len(args) == 1 and isinstance(args[0], RowsType | ColumnType) else None
+
+
+@infer_global(prefetch)
+class _Prefetch(AbstractTemplate):
+    prefer_literal = True
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        rows, _, lines = args
+        fits = isinstance(rows, RowsType) and isinstance(lines, types.IntegerLiteral)
+        return signature(types.void, rows, types.intp, lines) if fits else None
+
+
+@lower_builtin(prefetch, RowsType, types.Integer, types.IntegerLiteral)
+def _ask(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    kind, row = sig.args[0], sig.args[0].row
+    data = builder.bitcast(_proxy(context, builder, kind, args[0]).data, ir.IntType(8).as_pointer())
+    bytes_of_row = row.record.columns * row.storage.step * context.get_abi_sizeof(row.storage.number())
+    first = builder.mul(args[1], context.get_constant(types.intp, bytes_of_row))
+    number = ir.IntType(32)
+    of = ir.FunctionType(ir.VoidType(), [data.type, number, number, number])
+    ask = builder.module.declare_intrinsic("llvm.prefetch", [data.type], of)
+    for k in range(sig.args[2].literal_value):
+        line = builder.gep(data, [builder.add(first, context.get_constant(types.intp, LINE * k))])
+        builder.call(ask, [line, number(0), number(3), number(1)])  # to be read, into all caches, data
+    return context.get_dummy_value()
 
 
 @lower_builtin(len, RowsType)
@@ -411,21 +554,14 @@ def _row(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 @lower_builtin(operator.getitem, ColumnType, types.Integer)
 def _entry(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     column = sig.args[0]
-    return _load(
-        context,
-        builder,
-        column.row,
-        _row_at(context, builder, column, *args),
-        column.row.record.fields[column.field],
-        0,
-    )
+    return _load(context, builder, column.row, _row_at(context, builder, column, *args), column.field, 0)
 
 
 @lower_builtin(operator.setitem, ColumnType, types.Integer, types.Any)
-def _put(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _put_entry(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     column = sig.args[0]
     address = _row_at(context, builder, column, *args[:2])
-    _store(context, builder, column.row, address, column.row.record.fields[column.field], 0, sig.args[2], args[2])
+    _store(context, builder, column.row, address, column.field, 0, sig.args[2], args[2])
     return context.get_dummy_value()
 
 
@@ -434,7 +570,8 @@ class _OfRecord(AttributeTemplate):
     key = RecordType
 
     def generic_resolve(self, value: Any, attr: str) -> Any:  # type: ignore[override]
-        return _kind_of(value, attr)
+        field = value.record.fields.get(attr)
+        return None if field is None else _kind_of(value, field)
 
 
 @infer_getattr
@@ -445,11 +582,29 @@ class _OfRows(AttributeTemplate):
         return ColumnType(value.row, attr) if attr in value.row.record.fields else None
 
 
+@infer_getattr
+class _OfColumn(AttributeTemplate):
+    key = ColumnType
+
+    def generic_resolve(self, value: Any, attr: str) -> Any:  # type: ignore[override]
+        path = f"{value.path}.{attr}"
+        return ColumnType(value.row, path) if field_of(value.row.record, path) is not None else None
+
+
 @lower_getattr_generic(RowsType)
-def _column(context: Any, builder: Any, kind: Any, value: Any, attr: str) -> Any:
-    rows, column = _proxy(context, builder, kind, value), _proxy(context, builder, ColumnType(kind.row, attr))
-    column.data = _number(builder, kind.row, rows.data, kind.row.record.fields[attr].first)
-    column.count = rows.count
+def _column_of(context: Any, builder: Any, kind: Any, value: Any, attr: str) -> Any:
+    return _column_at(context, builder, kind, value, ColumnType(kind.row, attr), 0)
+
+
+@lower_getattr_generic(ColumnType)
+def _part_of(context: Any, builder: Any, kind: Any, value: Any, attr: str) -> Any:
+    return _column_at(context, builder, kind, value, ColumnType(kind.row, f"{kind.path}.{attr}"), kind.field.first)
+
+
+def _column_at(context: Any, builder: Any, kind: Any, value: Any, column_type: ColumnType, at: int) -> Any:
+    """A column of a table of records, or of a column that begins at number `at` of each row."""
+    rows, column = _proxy(context, builder, kind, value), _proxy(context, builder, column_type)
+    column.data, column.count = _number(builder, kind.row, rows.data, column_type.field.first - at), rows.count
     return column._getvalue()
 
 

@@ -73,7 +73,7 @@ def system_of(value: Any, s: int) -> Any:
 def pattern(problem: TreeProblem) -> bytes:
     """What members of a pack have in common: all that is no float, and where the data of forces stand."""
     forces = [] if problem.forces is None else [force_pattern(problem.forces)]
-    return b"|".join([problem.model.topology.tobytes(), *forces])
+    return b"|".join([problem.model.topology.table.tobytes(), *forces])
 
 
 def force_pattern(forces: ForceTables) -> bytes:

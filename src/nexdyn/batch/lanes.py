@@ -22,8 +22,7 @@ from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.callbacks import failure
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
-from nexdyn.tree import tables
-from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STEP, march_packs
+from nexdyn.tree.lane_march import EXPLICIT, NEVER, SEMI_IMPLICIT, Failures, march_packs
 from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.threads import pool
@@ -340,14 +339,14 @@ class LaneRun:
                 break
         whole = done == grid.whole
         if whole and (grid.rest or not grid.whole):
-            late = np.full((packs, LANES, 2), NEVER, dtype=np.int64)
-            late[failed[:, :, STEP] != NEVER] = grid.whole
+            before, late = failed.reshape(-1, 2), np.full((packs * LANES, 2), NEVER, dtype=np.int64)
+            late[Failures(before).step != NEVER] = grid.whole
             t, last = grid.t0 + grid.whole * grid.dt, 1 if grid.rest else 0
             piece = Piece(t, grid.rest, 0, last, 1 if grid.keeps_rest else 0, grid.whole, grid.t_end)
-            row = self._cross(piece, place, members, False, sound, late, rows, row)
+            row = self._cross(piece, place, members, False, sound, late.reshape(failed.shape), rows, row)
             done += last
-            new = late[:, :, STEP] == 0
-            failed[new] = late[new] + [grid.whole, 0]
+            new = Failures(late).step == 0
+            before[new] = late[new] + [grid.whole, 0]
         rows[:, row:] = np.nan
         self._took[number] = packs * grid.steps
         if not (self.calls or sound.all()):
@@ -396,14 +395,14 @@ class LaneRun:
         """Why members failed and when [s]; their rows from then on become NaN."""
         grid = self.grid
         failures: dict[int, tuple[str, float]] = {}
-        if not reasons and (failed[:, STEP] == NEVER).all() and (not ended or np.isfinite(rows[:, -1]).all()):
+        if not reasons and (Failures(failed).step == NEVER).all() and (not ended or np.isfinite(rows[:, -1]).all()):
             return failures
         for s, (member, tree) in enumerate(zip(members.numbers.tolist(), members.trees, strict=True)):
             if s in reasons:
                 rows[s] = np.nan
                 failures[member] = reasons[s], grid.t0
                 continue
-            step, component = int(failed[s, STEP]), int(failed[s, COMPONENT])
+            step, component = failed[s].tolist()
             if step == NEVER:
                 if not ended or np.isfinite(rows[s, -1]).all():
                     continue
@@ -435,10 +434,10 @@ def sure_pivot(problem: TreeProblem) -> Any:
     """What a pivot must exceed, () or (LANES,), to be an inertia beyond doubt; ∞ where nothing says so."""
     if problem.coupling is not None:
         return np.inf
-    body = problem.model.body.data[1:]  # (nb, columns), or with lanes behind
-    moments = body[:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)
-    arms = body[:, tables.POSE + 9 : tables.POSE + 12]
-    return SURE * (moments + body[:, tables.INERTIA] * (arms * arms).sum(axis=1)).max(axis=0, initial=0.0)
+    body = problem.model.body  # of all members, or with lanes behind
+    moments = body.I.I.numbers[1:, [0, 3, 5]].sum(axis=1)  # xx, yy, zz
+    arms = body.X_PJ.p.numbers[1:]
+    return SURE * (moments + body.I.m.numbers[1:] * (arms * arms).sum(axis=1)).max(axis=0, initial=0.0)
 
 
 def grid_of(method: FixedStep, t0: float, t_end: float, every: int) -> Grid:

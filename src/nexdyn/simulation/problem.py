@@ -13,7 +13,7 @@ from nexdyn.tree import tables
 from nexdyn.tree.cfa_solve import tables_for
 from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.elements import tables_of
-from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem
+from nexdyn.tree.motion import CouplingTables, Factorisation, Run, TreeProblem
 from nexdyn.tree.tree import Tree
 
 ROUNDING = 1e-14
@@ -54,7 +54,7 @@ def build_problem(
 
 
 def _rows(joints: list[tuple[int, int, int, int]]) -> np.ndarray:
-    return np.array(joints, dtype=np.int64).reshape(-1, 4)
+    return np.array(joints, dtype=np.int64).reshape(-1, Run.columns)
 
 
 def _runs(joints: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
@@ -92,18 +92,18 @@ def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
     least = np.zeros(n)
     if problem.factorisation is None:
         with np.errstate(divide="ignore", invalid="ignore"):
-            pivots = 1.0 / problem.work.freedom[:n, tables.D_]
+            pivots = 1.0 / problem.work.freedom.r[:n]
     else:
         pivots = problem.factorisation.M.diagonal()[:n]
     if problem.coupling is None:
         topology, body = problem.model.topology, problem.model.body
-        moments = body[:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)
-        arms = body[:, tables.POSE + 9 : tables.POSE + 12]  # a mass on the axis is beside it by their rounding
-        moments = ROUNDING * (moments + ROUNDING * body[:, tables.INERTIA] * (arms * arms).sum(axis=1))
+        moments = body.I.I.numbers[:, [0, 3, 5]].sum(axis=1)  # xx, yy, zz
+        arms = body.X_PJ.p.numbers  # a mass on the axis is beside it by their rounding
+        moments = ROUNDING * (moments + ROUNDING * body.I.m * (arms * arms).sum(axis=1))
         for m in range(6):
-            links = 1 + np.flatnonzero(topology[1:, tables.NV] > m)
-            freedoms = topology[links, tables.IV] + m
-            least[freedoms] = moments[links] * _turning()[m, topology[links, tables.KIND]]
+            links = 1 + np.flatnonzero(topology.nv[1:] > m)
+            freedoms = topology.iv[links] + m
+            least[freedoms] = moments[links] * _turning()[m, topology.kind[links]]
             if problem.factorisation is None:
                 order[freedoms] = 6 * links + m
     weak = np.flatnonzero(~(pivots > least))

@@ -452,6 +452,19 @@ class OneLane(NamedTuple):
         return self.data[index, 0, self.lane]
 
 
+class LaneOfTable(NamedTuple):
+    """A table of lanes as system `lane` sees it: entry [i, k] is a float; to kernels a table of records."""
+
+    data: np.ndarray
+    lane: int
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.data[index][self.lane]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.data[index][self.lane] = value
+
+
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, i: Any, k: Any) -> Any:
     a = make_array(array_type)(context, builder, array)
     width = cgutils.unpack_tuple(builder, a.shape)[1]
@@ -526,7 +539,7 @@ class _Packs(Storage):
         return table_type[0], builder.extract_value(table, 0)
 
     def dimensions(self, table: Any) -> int:
-        return 2 if self.cls is LaneTable else 1
+        return 2 if self.cls in (LaneTable, LaneOfTable) else 1
 
     def number(self) -> Any:
         return ir.DoubleType()
@@ -555,7 +568,7 @@ class _Shared(_Packs):
 
 
 class _One(_Packs):
-    """One lane of a vector, as floats."""
+    """One lane of a vector or table, as floats."""
 
     def start(self, builder: Any, table: Any, data: Any) -> Any:
         return builder.gep(data, [builder.extract_value(table, 1)])
@@ -567,5 +580,7 @@ class _One(_Packs):
         builder.store(context.cast(builder, value, kind, types.float64), pointer)
 
 
-for _storage in (_Packs(LaneTable), _Packs(LaneVector), _Shared(SharedTable), _One(OneLane, types.float64)):
+for _storage in (
+    _Packs(LaneTable), _Packs(LaneVector), _Shared(SharedTable), _One(OneLane, types.float64), _One(LaneOfTable, types.float64)
+):  # fmt: skip
     add_storage(_storage)

@@ -32,6 +32,7 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree import tables
+from nexdyn.tree.tables import Dofs
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.variation import stages, unbalanced
 
@@ -69,14 +70,12 @@ class VariationalEquation:
         self.tree, self.every = result.tree, every
         self.n = self.tree.nv
         compiled, model = self.tree.compiled, self.tree.compiled.model
-        balls = (model.topology[:, tables.KIND] == SPHERICAL) & (model.topology[:, tables.EFFORTS] != tables.NO_EFFORT)
-        self._bent = bool(balls.any() and model.freedom[: compiled.nv, tables.STIFFNESS].any())
+        bodies = model.topology
+        balls = (bodies.kind == SPHERICAL) & (bodies.efforts != tables.NO_EFFORT)
+        self._bent = bool(balls.any() and model.freedom.stiffness[: compiled.nv].any())
         self._differences = bool(self.tree.system.forces) or self._bent
-        self._turning = [
-            (kind, first)
-            for kind, first in model.topology[1:, [tables.KIND, tables.IV]].tolist()
-            if kind in (SPHERICAL, FREE)
-        ]
+        found = zip(bodies.kind[1:].tolist(), bodies.iv[1:].tolist(), strict=True)
+        self._turning = [(kind, first) for kind, first in found if kind in (SPHERICAL, FREE)]
 
     def tangents(self, parameters: list[Parameter], initial: bool) -> Tangents:
         """By the initial state, all of q and of v, where `initial`; then by the parameters."""
@@ -170,14 +169,14 @@ class VariationalEquation:
 
     def _own(self, v: Array) -> tuple[Array, Array]:
         """−∂τ/∂q (nv,) and −∂τ/∂v (states, nv) of springs, dampers and friction in the joints."""
-        freedom = self.tree.compiled.model.freedom[: self.n]
+        dofs = Dofs(self.tree.compiled.model.freedom.table[: self.n])
         if self._bent:
             return np.zeros(self.n), np.zeros(v.shape)
-        f, speed = freedom[:, tables.FRICTION], freedom[:, tables.FRICTION_SPEED]
+        f, speed = dofs.friction, dofs.friction_speed
         rubs = f != 0.0
-        damp = np.broadcast_to(freedom[:, tables.DAMPING], v.shape).copy()
+        damp = np.broadcast_to(dofs.damping, v.shape).copy()
         damp[:, rubs] += f[rubs] / speed[rubs] * (1.0 - np.tanh(v[:, rubs] / speed[rubs]) ** 2)
-        stiff = freedom[:, tables.STIFFNESS].copy()
+        stiff = dofs.stiffness.copy()
         for kind, j in self._turning:
             stiff[j : j + (6 if kind == FREE else 3)] = 0.0
         return stiff, damp

@@ -41,13 +41,6 @@ from nexdyn.tree.tables import (
     POPS,
     PUSHES,
     TURNS_Z,
-    Bodies,
-    ColumnRows,
-    Dofs,
-    Motions,
-    Reductions,
-    Rigids,
-    Shares,
     world_acceleration,
 )
 
@@ -56,25 +49,19 @@ external = generic("external", "F_ext of body i. Without force elements (None) i
 
 @defines(external)
 def _(work: Any, i: Any, forces: None) -> Any:
-    o = zero(work.body[0, 0])
+    o = zero(work.freedom[0].r)
     return Force(Vec3(o, o, o), Vec3(o, o, o))
 
 
 @defines(external)
 def _(work: Any, i: Any, forces: Any) -> Any:
-    return Motions(work.body)[i].external
+    return work.body[i].external
 
 
 @inlined
 def bodies_alone(model, q, v, forces, work):
     """X, V, c, p of every body, and the columns h of joints neither revolute nor prismatic."""
-    bodies, rigids, moving, H = (
-        Bodies(model.topology),
-        Rigids(model.body),
-        Motions(work.body),
-        ColumnRows(work.columns).H,
-    )
-    I, X_PJ = rigids.I, rigids.X_PJ
+    bodies, I, X_PJ, H, moving = model.topology, model.body.I, model.body.X_PJ, work.columns.H, work.body
     X, V, c, p = moving.X, moving.V, moving.c, moving.F
     for i in range(1, len(bodies)):
         X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V[bodies[i].parent], H)
@@ -129,10 +116,9 @@ def times_across_z(I, m):
 @inlined
 def articulate(model, tau, work):
     """U/d, 1/d and u/d of every freedom."""
-    bodies, I, dofs = Bodies(model.topology), Rigids(model.body).I, Dofs(model.freedom)
-    moving, reduced, shares = Motions(work.body), Reductions(work.freedom), Shares(work.shares)
-    X, c, p, H, IA, pA = moving.X, moving.c, moving.F, ColumnRows(work.columns).H, shares.IA, shares.pA
-    o = zero(model.body[0, 0])
+    bodies, I, dofs, moving, reduced = model.topology, model.body.I, model.freedom, work.body, work.freedom
+    X, c, p, H, IA, pA = moving.X, moving.c, moving.F, work.columns.H, work.shares.IA, work.shares.pA
+    o = zero(model.body[0].pitch)
     no_force = Force(Vec3(o, o, o), Vec3(o, o, o))
     no_inertia = ArticulatedInertia(Sym3(o, o, o, o, o, o), Mat3(o, o, o, o, o, o, o, o, o), Sym3(o, o, o, o, o, o))
 
@@ -185,8 +171,8 @@ def seen_by_parent(turns_z, X, U, A):
 @inlined
 def accelerate(model, work, qdd):
     """q̈ and the accelerations A."""
-    bodies, moving, reduced = Bodies(model.topology), Motions(work.body), Reductions(work.freedom)
-    X, c, A, H, U, s = moving.X, moving.c, moving.A, ColumnRows(work.columns).H, reduced.U, reduced.s
+    bodies, moving, H, U, s = model.topology, work.body, work.columns.H, work.freedom.U, work.freedom.s
+    X, c, A = moving.X, moving.c, moving.A
     A[0] = world_acceleration(model)
     for i in range(1, len(bodies)):
         body = bodies[i]

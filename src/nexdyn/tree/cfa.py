@@ -34,7 +34,7 @@ the diagonal of A and F_T/D on the right.
 from __future__ import annotations
 
 from nexdyn.kernel import formula, inlined
-from nexdyn.linalg.rows import WIDTH, ahead, flat
+from nexdyn.records import prefetch
 from nexdyn.spatial.algebra import ABOUT_Z, Force, Motion, Pose, Vec3, cross, times_turn_z, to_child, z_column
 from nexdyn.spatial.mobility import (
     across_z,
@@ -53,49 +53,15 @@ from nexdyn.spatial.mobility import (
     turned_z,
 )
 from nexdyn.spatial.table import (
-    Coupling5Rows,
-    Factor5Rows,
     FiveRows,
-    ForceRows,
-    InverseInertiaRows,
-    MobilityRows,
-    MotionRows,
     PoseRows,
     row,
 )
 from nexdyn.tree.aba import external
 from nexdyn.tree.cfa_any import columns_any, control_force_any, factor_any, force_of_any, solve_any
-from nexdyn.tree.cfa_tables import (
-    ABOUT_Z_FIRST,
-    ACCELERATION_,
-    ANY,
-    BETA_,
-    BIAS_,
-    BIAS_ACCELERATION_,
-    BRANCHES,
-    COLUMNS,
-    COS_,
-    COUPLING_,
-    FACTOR_,
-    FORCE_,
-    FRESH,
-    INVERSE_,
-    IV,
-    LEAF,
-    LEAST_,
-    NET_,
-    PARENT,
-    PHI_,
-    RUNNING_,
-    SEEN_,
-    SIN_,
-    SLOT,
-    TORQUE_,
-    VELOCITY_,
-    WAY,
-)
+from nexdyn.tree.cfa_tables import ABOUT_Z_FIRST, ANY
 from nexdyn.tree.kinematics import body_motion
-from nexdyn.tree.tables import H_, NV, inertias, joint_poses, world_acceleration
+from nexdyn.tree.tables import world_acceleration
 
 LARGE = 2000
 """Bodies from which on their tables no longer lie in a core's own cache, and rows are asked for ahead."""
@@ -108,21 +74,21 @@ AHEAD = 6
 @formula
 def keep_pose(cfa, i, X_PJ, X):
     """X_i, of which a joint about z needs the cosine and sine of its turn only: R = R_PJ Rz."""
-    if cfa.index[i, WAY] == ANY:
-        PoseRows(cfa.X, 0)[cfa.index[i, SLOT]] = X
+    if cfa.index[i].way == ANY:
+        PoseRows(cfa.X, 0)[cfa.index[i].slot] = X
     else:
         A, B = X_PJ.R, X.R
-        cfa.turn[i, COS_] = A.xx * B.xx + A.yx * B.yx + A.zx * B.zx
-        cfa.turn[i, SIN_] = A.xy * B.xx + A.yy * B.yx + A.zy * B.zx
+        cfa.turn[i].cos = A.xx * B.xx + A.yx * B.yx + A.zx * B.zx
+        cfa.turn[i].sin = A.xy * B.xx + A.yy * B.yx + A.zy * B.zx
 
 
 @formula
 def pose(model, cfa, i):
     """X_i as `keep_pose` left it."""
-    X, X_PJ = PoseRows(cfa.X, 0), joint_poses(model)
-    if cfa.index[i, WAY] == ANY:
-        return X[cfa.index[i, SLOT]]
-    return pose_about_z(X_PJ[i], cfa.turn[i, COS_], cfa.turn[i, SIN_])
+    X, X_PJ = PoseRows(cfa.X, 0), model.body.X_PJ
+    if cfa.index[i].way == ANY:
+        return X[cfa.index[i].slot]
+    return pose_about_z(X_PJ[i], cfa.turn[i].cos, cfa.turn[i].sin)
 
 
 @formula
@@ -132,38 +98,30 @@ def pose_about_z(X_PJ, c, s):
 
 
 @formula
-def prefetch_rows(table, i, lines):
-    """Row i of a table, wanted some bodies later, out of memory into the caches; it may lie outside."""
-    numbers = flat(table)
-    for k in range(lines):
-        ahead(numbers, table.shape[1] * i + WIDTH * k)
-
-
-@formula
 def bias_forces(model, cfa, q, v, forces, work):
     """X of every body, and its F alone for q̈ = 0: the outward half of RNEA(q, v, 0). Unless `forces` is None, less the external
     forces in the scratch."""
-    index, I, X_PJ = cfa.index, inertias(model), joint_poses(model)
-    V, A = MotionRows(cfa.spare, VELOCITY_), MotionRows(cfa.spare, BIAS_ACCELERATION_)
-    F, H = ForceRows(cfa.turn, BIAS_), MotionRows(work.columns, H_)
+    index, I, X_PJ = cfa.index, model.body.I, model.body.X_PJ
+    V, A = cfa.spare.V, cfa.spare.A
+    F, H = cfa.turn.F, work.columns.H
     A[0] = world_acceleration(model)
     V_last, A_last = row(V, 0), row(A, 0)
     large = len(index) > LARGE
     for j in range(len(cfa.before)):
         cfa.before[j] = 0.0
     for i in range(1, len(index)):
-        p = index[i, PARENT]
+        p = index[i].parent
         if p != i - 1:
-            V_last, A_last = V[index[p, BRANCHES]], A[index[p, BRANCHES]]
+            V_last, A_last = V[index[p].branches], A[index[p].branches]
         if large:
-            prefetch_rows(model.body, i + AHEAD, 3)
-            prefetch_rows(cfa.turn, i + AHEAD, 1)
+            prefetch(model.body, i + AHEAD, 3)
+            prefetch(cfa.turn, i + AHEAD, 1)
         X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V_last, H)
         A_i = to_child(X_i, A_last) + c_i
         keep_pose(cfa, i, X_PJ[i], X_i)
         F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i) - external(work, i, forces)
-        if index[i, BRANCHES] != 0:
-            V[index[i, BRANCHES]], A[index[i, BRANCHES]] = V_i, A_i
+        if index[i].branches != 0:
+            V[index[i].branches], A[index[i].branches] = V_i, A_i
         V_last, A_last = V_i, A_i
 
 
@@ -183,16 +141,16 @@ def eliminate_about_z(M_J, beta, t, Y, M_p, beta_p, least):
 def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):
     """From the leaves inward: F_T and the factors of every joint, and what refinement needs where it is to come. F becomes
     RNEA(q, v, 0). `no_motion` is a zero q̈. Returns a link whose S is not positive definite, or 0."""
-    index, factor, F = cfa.index, cfa.factor, ForceRows(cfa.turn, BIAS_)
-    X, X_PJ = PoseRows(cfa.X, 0), joint_poses(model)
-    inverse, seen = InverseInertiaRows(cfa.body, INVERSE_), InverseInertiaRows(cfa.body, SEEN_)
+    index, factor, F = cfa.index, cfa.factor, cfa.turn.F
+    X, X_PJ = PoseRows(cfa.X, 0), model.body.X_PJ
+    inverse, seen = cfa.body.inverse, cfa.body.seen
     Y, running, beta = (
-        Coupling5Rows(cfa.body, COUPLING_),
-        MobilityRows(cfa.spare, RUNNING_),
-        MotionRows(cfa.spare, BETA_),
+        cfa.body.Y,
+        cfa.spare.M,
+        cfa.spare.beta,
     )
-    factors, along, phi = Factor5Rows(factor, FACTOR_), FiveRows(cfa.along, 0), FiveRows(factor, PHI_)
-    least = FiveRows(cfa.body, LEAST_)
+    factors, along, phi = factor.L, FiveRows(cfa.along, 0), factor.phi
+    least = cfa.body.least
     at_rest = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     no_force = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     large = len(index) > LARGE
@@ -200,35 +158,35 @@ def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):
 
     M_i, beta_i, F_child, carried = mobility(row(inverse, 0)), at_rest, no_force, False
     for i in range(len(index) - 1, 0, -1):
-        p, way = index[i, PARENT], index[i, WAY]
+        p, way = index[i].parent, index[i].way
         if large:
-            prefetch_rows(cfa.body, i - AHEAD, 8)
-            prefetch_rows(cfa.turn, i - AHEAD, 1)
-            prefetch_rows(factor, i - AHEAD, 3)
+            prefetch(cfa.body, i - AHEAD, 8)
+            prefetch(cfa.turn, i - AHEAD, 1)
+            prefetch(cfa.factor, i - AHEAD, 3)
             # a parent that stands far before its child: its I⁻¹ and F
-            further = index[max(i - AHEAD, 1), PARENT]
-            prefetch_rows(cfa.body, further, 2)
-            prefetch_rows(cfa.turn, further, 1)
+            further = index[max(i - AHEAD, 1)].parent
+            prefetch(cfa.body, further, 2)
+            prefetch(cfa.turn, further, 1)
         if not carried:
             M_i, beta_i, F_child = mobility(inverse[i]), at_rest, no_force
         F_i = F[i] + F_child
         F[i] = F_i
         # the parent as the joints eliminated before left it
-        if index[i, FRESH] != 0:
+        if index[i].fresh != 0:
             M_p, beta_p = mobility(inverse[p]), at_rest
         else:
-            M_p, beta_p = running[index[p, BRANCHES]], beta[index[p, BRANCHES]]
+            M_p, beta_p = running[index[p].branches], beta[index[p].branches]
         sound = True
         if way == ANY:
-            X_i = X[index[i, SLOT]]
+            X_i = X[index[i].slot]
             F_p = X_i @ F_i
             columns_any(model, cfa, work, i, q)
             control_force_any(model, cfa, work, i, tau, no_motion, F_i)
             M_p, sound = factor_any(model, cfa, i, X_i, M_i, M_p)
             beta_p = solve_any(cfa, i, X_i, beta_i, beta_p)
         else:
-            t, c, s = tau[index[i, IV]] - F_i @ ABOUT_Z, cfa.turn[i, COS_], cfa.turn[i, SIN_]
-            factor[i, COS_], factor[i, SIN_], factor[i, TORQUE_] = c, s, t
+            t, c, s = tau[index[i].iv] - F_i @ ABOUT_Z, cfa.turn[i].cos, cfa.turn[i].sin
+            factor[i].cos, factor[i].sin, factor[i].torque = c, s, t
             if way == ABOUT_Z_FIRST:
                 # at the joint's frame in the parent, from which the child is turned about z
                 F_p = X_PJ[i] @ Force(turned_z(c, s, F_i.n), turned_z(c, s, F_i.f))
@@ -253,7 +211,7 @@ def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):
             M_i, beta_i = M_p, beta_p
             F_child = F_p
         elif p > 0:
-            running[index[p, BRANCHES]], beta[index[p, BRANCHES]] = M_p, beta_p
+            running[index[p].branches], beta[index[p].branches] = M_p, beta_p
             F[p] = F[p] + F_p
     return lost
 
@@ -262,19 +220,19 @@ def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):
 def change_motion(model, cfa, work, qdd):
     """RNEA becomes RNEA(q, v, q̈): what I Pᵀ⁻¹ H (q̈ − the q̈ that it holds) adds, outward and inward."""
     before = cfa.before
-    index, topology, I, H = cfa.index, model.topology, inertias(model), MotionRows(work.columns, H_)
-    A, F, more = MotionRows(cfa.result, ACCELERATION_), ForceRows(cfa.turn, BIAS_), ForceRows(cfa.result, FORCE_)
+    index, bodies, I, H = cfa.index, model.topology, model.body.I, work.columns.H
+    A, F, more = cfa.result.A, cfa.turn.F, cfa.result.F
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     A_p = row(A, 0)
     for i in range(1, len(index)):
-        p, j = index[i, PARENT], index[i, IV]
+        p, j = index[i].parent, index[i].iv
         if p != i - 1:
             A_p = A[p]
         A_i = to_child(pose(model, cfa, i), A_p)
-        if index[i, WAY] != ANY:
+        if index[i].way != ANY:
             A_i = A_i + (qdd[j] - before[j]) * ABOUT_Z
         else:
-            for n in range(j, j + topology[i, NV]):
+            for n in range(j, j + bodies[i].nv):
                 A_i = A_i + (qdd[n] - before[n]) * H[n]
         A[i], more[i] = A_i, I[i] @ A_i
         A_p = A_i
@@ -282,7 +240,7 @@ def change_motion(model, cfa, work, qdd):
         before[j] = qdd[j]
     F_child = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for i in range(len(index) - 1, 0, -1):
-        p = index[i, PARENT]
+        p = index[i].parent
         more_i = more[i] + F_child
         F[i] = F[i] + more_i
         F_child = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
@@ -296,23 +254,23 @@ def change_motion(model, cfa, work, qdd):
 def solve_again(model, cfa, tau, qdd, work):
     """`eliminate_joints` with the factors at hand and the forces RNEA(q, v, q̈): F_T and φ anew."""
     index, factor = cfa.index, cfa.factor
-    F, Y, beta = ForceRows(cfa.turn, BIAS_), Coupling5Rows(cfa.body, COUPLING_), MotionRows(cfa.spare, BETA_)
-    factors, along, phi = Factor5Rows(factor, FACTOR_), FiveRows(cfa.along, 0), FiveRows(factor, PHI_)
+    F, Y, beta = cfa.turn.F, cfa.body.Y, cfa.spare.beta
+    factors, along, phi = factor.L, FiveRows(cfa.along, 0), factor.phi
     at_rest = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     beta_i, carried = at_rest, False
     for i in range(len(index) - 1, 0, -1):
-        p, way = index[i, PARENT], index[i, WAY]
+        p, way = index[i].parent, index[i].way
         if not carried:
             beta_i = at_rest
-        beta_p = at_rest if index[i, FRESH] != 0 else beta[index[p, BRANCHES]]
+        beta_p = at_rest if index[i].fresh != 0 else beta[index[p].branches]
         if way == ANY:
             control_force_any(model, cfa, work, i, tau, qdd, F[i])
             beta_p = solve_any(cfa, i, pose(model, cfa, i), beta_i, beta_p)
         else:
-            t = tau[index[i, IV]] - F[i] @ ABOUT_Z
-            factor[i, TORQUE_] = t
+            t = tau[index[i].iv] - F[i] @ ABOUT_Z
+            factor[i].torque = t
             if way == ABOUT_Z_FIRST:
-                c, s = factor[i, COS_], factor[i, SIN_]
+                c, s = factor[i].cos, factor[i].sin
                 across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
             else:
                 across = beta_i - to_child(pose(model, cfa, i), beta_p)
@@ -323,21 +281,21 @@ def solve_again(model, cfa, tau, qdd, work):
         if carried:
             beta_i = beta_p
         elif p > 0:
-            beta[index[p, BRANCHES]] = beta_p
+            beta[index[p].branches] = beta_p
 
 
 @formula
 def add_acceleration(model, cfa, work, i, qdd):
     """Q̇ += Ĥᵀ (V̇_i − P̂ᵀ V̇_p) of one joint (28), where the V̇ of its two bodies are known."""
-    index, H = cfa.index, MotionRows(work.columns, H_)
-    A, X_PJ = MotionRows(cfa.result, ACCELERATION_), joint_poses(model)
-    p, j = index[i, PARENT], index[i, IV]
+    index, H = cfa.index, work.columns.H
+    A, X_PJ = cfa.result.A, model.body.X_PJ
+    p, j = index[i].parent, index[i].iv
     A_i, A_p = A[i], A[p]
-    if index[i, WAY] != ANY:
+    if index[i].way != ANY:
         qdd[j] += A_i.w.z - z_column(X_PJ[i].R) @ A_p.w
     else:
         a = A_i - to_child(pose(model, cfa, i), A_p)
-        for n in range(j, j + model.topology[i, NV]):
+        for n in range(j, j + model.topology[i].nv):
             h = H[n]
             qdd[n] += (h.w @ a.w + h.v @ a.v) / (h.w @ h.w + h.v @ h.v)
 
@@ -348,34 +306,34 @@ def joint_forces(model, cfa, work, qdd):
 
     All forces on a body are known when its last child's is, and with them its V̇: a joint's two are known then, unless its
     parent waits for later children (`late`)."""
-    index, factor, Y = cfa.index, cfa.factor, Coupling5Rows(cfa.body, COUPLING_)
-    X, X_PJ, factors, phi = PoseRows(cfa.X, 0), joint_poses(model), Factor5Rows(factor, FACTOR_), FiveRows(factor, PHI_)
-    inverse = InverseInertiaRows(cfa.body, INVERSE_)
-    F, A, net = ForceRows(cfa.result, FORCE_), MotionRows(cfa.result, ACCELERATION_), ForceRows(cfa.spare, NET_)
+    index, factor, Y = cfa.index, cfa.factor, cfa.body.Y
+    X, X_PJ, factors, phi = PoseRows(cfa.X, 0), model.body.X_PJ, factor.L, factor.phi
+    inverse = cfa.body.inverse
+    F, A, net = cfa.result.F, cfa.result.A, cfa.spare.net
     no_force = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     F_last = no_force
     large = len(index) > LARGE
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for i in range(1, len(index)):
-        p, way = index[i, PARENT], index[i, WAY]
+        p, way = index[i].parent, index[i].way
         if large:
-            prefetch_rows(cfa.body, i + AHEAD, 5)
-            prefetch_rows(factor, i + AHEAD, 3)
-            prefetch_rows(cfa.result, i + AHEAD, 2)
+            prefetch(cfa.body, i + AHEAD, 5)
+            prefetch(cfa.factor, i + AHEAD, 3)
+            prefetch(cfa.result, i + AHEAD, 2)
         # the force on the parent by its own joint and the joints eliminated after this one
-        alone = index[p, BRANCHES] == 0
-        G = F_last if alone else net[index[p, BRANCHES]]
+        alone = index[p].branches == 0
+        G = F_last if alone else net[index[p].branches]
         if p == 0:
             G = no_force
         if way == ANY:
-            F_i = force_of_any(cfa, index[i, SLOT], index[i, COLUMNS], G)
-            F_p = X[index[i, SLOT]] @ F_i
+            F_i = force_of_any(cfa, index[i].slot, index[i].nw, G)
+            F_p = X[index[i].slot] @ F_i
         else:
             # F_S = φ + S⁻¹ Yᵀ G
             g = coupled_back(Y[i], G)
-            F_i = force_across_z(phi[i] + solve_across_z(factors[i], g), factor[i, TORQUE_])
+            F_i = force_across_z(phi[i] + solve_across_z(factors[i], g), factor[i].torque)
             # at the joint's frame in the parent as well
-            c, s = factor[i, COS_], factor[i, SIN_]
+            c, s = factor[i].cos, factor[i].sin
             F_J = F_i
             if way == ABOUT_Z_FIRST:
                 F_i = Force(turned_back_z(c, s, F_i.n), turned_back_z(c, s, F_i.f))
@@ -386,17 +344,17 @@ def joint_forces(model, cfa, work, qdd):
         # V̇ = I⁻¹ (P F) where all forces on a body are known
         if p > 0:
             rest = G - F_p
-            if index[i, FRESH] != 0:
+            if index[i].fresh != 0:
                 A[p] = inverse[p] @ rest
-                if index[p, FRESH] != 0:
+                if index[p].fresh != 0:
                     add_acceleration(model, cfa, work, p, qdd)
             else:
-                net[index[p, BRANCHES]] = rest
-        if index[i, BRANCHES] != 0:
-            net[index[i, BRANCHES]] = F_i
-        elif index[i, LEAF] != 0:
+                net[index[p].branches] = rest
+        if index[i].branches != 0:
+            net[index[i].branches] = F_i
+        elif index[i].leaf != 0:
             A[i] = inverse[i] @ F_i
-            if index[i, FRESH] != 0:
+            if index[i].fresh != 0:
                 add_acceleration(model, cfa, work, i, qdd)
         F_last = F_i
     for n in range(len(cfa.late)):

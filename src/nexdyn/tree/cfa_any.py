@@ -14,22 +14,21 @@ from nexdyn.joints.verbs import constraint_columns, motion_columns
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Force, Vec3, to_child
 from nexdyn.spatial.mobility import mobility, mobility_less
-from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MobilityRows, MotionRows
-from nexdyn.tree.cfa_tables import COLUMNS, INVERSE_, LEAST_PIVOT, PARENT, SLOT
-from nexdyn.tree.tables import ARMATURE, H_, IQ, IV, KIND, NV, PITCH
+from nexdyn.spatial.table import ForceRows, MotionRows
+from nexdyn.tree.cfa_tables import LEAST_PIVOT
 
 
 @formula
 def columns_any(model, cfa, work, i, q):
     """Columns of W, armatured freedoms included, into the joint's slot, and its columns of H."""
-    topology = model.topology
-    kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
-    W, H = ForceRows(cfa.W[cfa.index[i, SLOT]], 0), MotionRows(work.columns, H_)
-    constraint_columns(kind, model.body[i, PITCH], q, k, W)
-    motion_columns(kind, model.body[i, PITCH], q, k, H, j)
-    m = 6 - topology[i, NV]
-    for n in range(j, j + topology[i, NV]):
-        if model.freedom[n, ARMATURE] > 0.0:
+    bodies = model.topology
+    kind, k, j = bodies[i].kind, bodies[i].iq, bodies[i].iv
+    W, H = ForceRows(cfa.W[cfa.index[i].slot], 0), work.columns.H
+    constraint_columns(kind, model.body[i].pitch, q, k, W)
+    motion_columns(kind, model.body[i].pitch, q, k, H, j)
+    m = 6 - bodies[i].nv
+    for n in range(j, j + bodies[i].nv):
+        if model.freedom[n].armature > 0.0:
             h = H[n]
             scale = 1.0 / (h.w @ h.w + h.v @ h.v)
             W[m] = Force(scale * h.w, scale * h.v)
@@ -39,14 +38,14 @@ def columns_any(model, cfa, work, i, q):
 @formula
 def control_force_any(model, cfa, work, i, tau, qdd, F):
     """Ĥ F_T of a joint that carries F while it moves with q̈, and F_T/D of freedoms with armature on the right side."""
-    topology, freedom, H = model.topology, model.freedom, MotionRows(work.columns, H_)
-    slot, j, m = cfa.index[i, SLOT], topology[i, IV], 6 - topology[i, NV]
+    bodies, dofs, H = model.topology, model.freedom, work.columns.H
+    slot, j, m = cfa.index[i].slot, bodies[i].iv, 6 - bodies[i].nv
     u: Any = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
-    for n in range(j, j + topology[i, NV]):
+    for n in range(j, j + bodies[i].nv):
         h = H[n]
         t = tau[n] - F @ h
-        if freedom[n, ARMATURE] > 0.0:
-            cfa.u[slot, 12 + m] = t / freedom[n, ARMATURE] - qdd[n]
+        if dofs[n].armature > 0.0:
+            cfa.u[slot, 12 + m] = t / dofs[n].armature - qdd[n]
             m += 1
         else:
             scale = t / (h.w @ h.w + h.v @ h.v)
@@ -57,12 +56,12 @@ def control_force_any(model, cfa, work, i, tau, qdd, F):
 @formula
 def factor_any(model, cfa, i, X, M, M_p):
     """A joint of any kind out of the system: (Λ_p, whether S > least); its factors, Λ_i and Λ_p go to its slot."""
-    topology, freedom = model.topology, model.freedom
-    slot, m = cfa.index[i, SLOT], cfa.index[i, COLUMNS]
+    bodies, dofs = model.topology, model.freedom
+    slot, m = cfa.index[i].slot, cfa.index[i].nw
     W, W_p, Y, S = ForceRows(cfa.W[slot], 0), ForceRows(cfa.W_p, 0), MotionRows(cfa.Y[slot], 0), cfa.S[slot]
-    MobilityRows(cfa.M, 0)[slot], MobilityRows(cfa.M, 21)[slot] = M, M_p
-    inverse = InverseInertiaRows(cfa.body, INVERSE_)
-    I_i, I_p = mobility(inverse[i]), mobility(inverse[cfa.index[i, PARENT]])
+    cfa.M.M[slot], cfa.M.M_p[slot] = M, M_p
+    inverse = cfa.body.inverse
+    I_i, I_p = mobility(inverse[i]), mobility(inverse[cfa.index[i].parent])
     for k in range(m):
         W_p[k] = X @ W[k]
         Y[k] = M_p @ W_p[k]
@@ -71,10 +70,10 @@ def factor_any(model, cfa, i, X, M, M_p):
         Mw = M @ W[k]
         for l in range(k, m):
             S[l, k] = W[l] @ Mw + W_p[l] @ Y[k]
-    k = 6 - topology[i, NV]
-    for n in range(topology[i, IV], topology[i, IV] + topology[i, NV]):
-        if freedom[n, ARMATURE] > 0.0:
-            S[k, k] += 1.0 / freedom[n, ARMATURE]
+    k = 6 - bodies[i].nv
+    for n in range(bodies[i].iv, bodies[i].iv + bodies[i].nv):
+        if dofs[n].armature > 0.0:
+            S[k, k] += 1.0 / dofs[n].armature
             k += 1
     sound = factor_small(S, m, cfa.least)
     # Λ_p − Y S⁻¹ Yᵀ = Λ_p − Σ z zᵀ/d, Z in the place of Y
@@ -90,9 +89,9 @@ def factor_any(model, cfa, i, X, M, M_p):
 @formula
 def solve_any(cfa, i, X, beta, beta_p):
     """φ of a joint from its factors, into its slot, and β_p − Λ_p P̂ (W φ + Ĥ F_T)."""
-    slot, m = cfa.index[i, SLOT], cfa.index[i, COLUMNS]
+    slot, m = cfa.index[i].slot, cfa.index[i].nw
     W, Z, S, x = ForceRows(cfa.W[slot], 0), MotionRows(cfa.Y[slot], 0), cfa.S[slot], cfa.u[slot]
-    M, M_p, u = MobilityRows(cfa.M, 0)[slot], MobilityRows(cfa.M, 21)[slot], ForceRows(cfa.u, 0)[slot]
+    M, M_p, u = cfa.M.M[slot], cfa.M.M_p[slot], ForceRows(cfa.u, 0)[slot]
     # the acceleration across the joint without F_S:  β_i + Λ_i u − P̂ᵀ (β_p − Λ_p P̂ u)
     a, a_p = beta + M @ u, beta_p - M_p @ (X @ u)
     across = to_child(X, a_p) - a

@@ -13,12 +13,11 @@ from nexdyn.joints.verbs import constraint_columns, motion_columns
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.spatial.algebra import Force, Vec3, to_child
 from nexdyn.spatial.mobility import mobility
-from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MotionRows
+from nexdyn.spatial.table import ForceRows, MotionRows
 from nexdyn.tree.cfa import bias_forces, change_motion, pose
 from nexdyn.tree.cfa_any import factor_small
-from nexdyn.tree.cfa_tables import BIAS_, INVERSE_, LEAST_PIVOT, PARENT
+from nexdyn.tree.cfa_tables import LEAST_PIVOT
 from nexdyn.tree.handle import tables_at
-from nexdyn.tree.tables import ARMATURE, H_, IQ, IV, KIND, NV, PITCH
 
 NO_COLUMN = 1.0
 """Diagonal of A where a joint has fewer than six columns of W: 0 · F = 0 would be singular."""
@@ -28,16 +27,16 @@ NO_COLUMN = 1.0
 def bias_and_columns(handle, cfa, chains, q, v):
     """RNEA(q, v, 0), and the columns of H and W of every joint."""
     model, work, _, _ = tables_at(handle)
-    topology, index = model.topology, cfa.index
+    bodies, index = model.topology, cfa.index
     bias_forces(model, cfa, q, v, None, work)
-    F, H = ForceRows(cfa.turn, BIAS_), MotionRows(work.columns, H_)
+    F, H = cfa.turn.F, work.columns.H
     for i in range(len(index) - 1, 0, -1):
-        kind, k, j, p = topology[i, KIND], topology[i, IQ], topology[i, IV], index[i, PARENT]
-        W, m = ForceRows(chains.W[i], 0), 6 - topology[i, NV]
-        motion_columns(kind, model.body[i, PITCH], q, k, H, j)
-        constraint_columns(kind, model.body[i, PITCH], q, k, W)
-        for n in range(j, j + topology[i, NV]):
-            if model.freedom[n, ARMATURE] > 0.0:
+        kind, k, j, p = bodies[i].kind, bodies[i].iq, bodies[i].iv, index[i].parent
+        W, m = ForceRows(chains.W[i], 0), 6 - bodies[i].nv
+        motion_columns(kind, model.body[i].pitch, q, k, H, j)
+        constraint_columns(kind, model.body[i].pitch, q, k, W)
+        for n in range(j, j + bodies[i].nv):
+            if model.freedom[n].armature > 0.0:
                 h = H[n]
                 scale = 1.0 / (h.w @ h.w + h.v @ h.v)
                 W[m] = Force(scale * h.w, scale * h.v)
@@ -59,20 +58,20 @@ def change_bias(handle, cfa, qdd):
 def control_forces(handle, cfa, chains, tau, qdd):
     """F_T of every joint, its Ĥ F_T, and the acceleration I⁻¹ P Ĥ F_T of every body."""
     model, work, _, _ = tables_at(handle)
-    topology, freedom, index = model.topology, model.freedom, cfa.index
-    F, H = ForceRows(cfa.turn, BIAS_), MotionRows(work.columns, H_)
-    u, net, inverse = ForceRows(chains.u, 0), ForceRows(chains.net, 0), InverseInertiaRows(cfa.body, INVERSE_)
+    bodies, dofs, index = model.topology, model.freedom, cfa.index
+    F, H = cfa.turn.F, work.columns.H
+    u, net, inverse = ForceRows(chains.u, 0), ForceRows(chains.net, 0), cfa.body.inverse
     alpha = MotionRows(chains.alpha, 0)
     none: Any = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for i in range(1, len(index)):
         net[i] = none
     for i in range(len(index) - 1, 0, -1):
-        j, p, u_i, m = topology[i, IV], index[i, PARENT], none, 6 - topology[i, NV]
-        for n in range(j, j + topology[i, NV]):
+        j, p, u_i, m = bodies[i].iv, index[i].parent, none, 6 - bodies[i].nv
+        for n in range(j, j + bodies[i].nv):
             h = H[n]
             t = tau[n] - F[i] @ h
-            if freedom[n, ARMATURE] > 0.0:
-                chains.x[i, m] = t / freedom[n, ARMATURE] - qdd[n]
+            if dofs[n].armature > 0.0:
+                chains.x[i, m] = t / dofs[n].armature - qdd[n]
                 m += 1
             else:
                 scale = t / (h.w @ h.w + h.v @ h.v)
@@ -89,10 +88,10 @@ def control_forces(handle, cfa, chains, tau, qdd):
 def blocks_of_joints(handle, cfa, chains, first, last):
     """A_i (31), what couples a joint with the one inward, and Ẋ, of the joints first … last − 1, counted from 1."""
     model, _, _, _ = tables_at(handle)
-    topology, freedom, index = model.topology, model.freedom, cfa.index
-    inverse, alpha = InverseInertiaRows(cfa.body, INVERSE_), MotionRows(chains.alpha, 0)
+    bodies, dofs, index = model.topology, model.freedom, cfa.index
+    inverse, alpha = cfa.body.inverse, MotionRows(chains.alpha, 0)
     for i in range(first + 1, last + 1):
-        p, A, L, x = index[i, PARENT], chains.A[i], chains.L[i], chains.x[i]
+        p, A, L, x = index[i].parent, chains.A[i], chains.L[i], chains.x[i]
         W, W_p, W_inward = ForceRows(chains.W[i], 0), ForceRows(chains.W_p[i], 0), ForceRows(chains.W[p], 0)
         X_i, I_i, I_p = pose(model, cfa, i), mobility(inverse[i]), mobility(inverse[p])
         chains.sound[i] = 1
@@ -103,7 +102,7 @@ def blocks_of_joints(handle, cfa, chains, first, last):
         a = alpha[i]
         if p > 0:
             a = a - to_child(X_i, alpha[p])
-        m = 6 - topology[i, NV]
+        m = 6 - bodies[i].nv
         for k in range(6):
             x[k] = (x[k] if k >= m else 0.0) - W[k] @ a
         for k in range(6):
@@ -113,9 +112,9 @@ def blocks_of_joints(handle, cfa, chains, first, last):
             for l in range(6):
                 A[l, k] = (W[l] @ own_k if own else 0.0) + (W_p[l] @ parent_k if parents else 0.0)
                 L[k, l] = -(W_inward[l] @ parent_k) if parents else 0.0
-        for n in range(topology[i, IV], topology[i, IV] + topology[i, NV]):
-            if freedom[n, ARMATURE] > 0.0:
-                A[m, m] += 1.0 / freedom[n, ARMATURE]
+        for n in range(bodies[i].iv, bodies[i].iv + bodies[i].nv):
+            if dofs[n].armature > 0.0:
+                A[m, m] += 1.0 / dofs[n].armature
                 m += 1
         for k in range(m, 6):
             A[k, k], chains.least[i, k] = NO_COLUMN, 0.0

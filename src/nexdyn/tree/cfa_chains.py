@@ -17,16 +17,27 @@ between them then stand among the nodes, and chains meet nodes only.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.tree.cfa_tables import BRANCHES, LEAF, PARENT, ConstraintTables
+from nexdyn.records import Record, holds_records
+from nexdyn.spatial.algebra import Motion
+from nexdyn.spatial.mobility import Mobility
+from nexdyn.tree.cfa_tables import ConstraintTables
 
 RIGHT = 13
 """Columns on the right of a chain: 6 of the inner and 6 of the outer node's joint, and Ẋ."""
 
 
+class Node(Record):
+    """Of a node: Λ and β."""
+
+    M: Mobility
+    beta: Motion
+
+
+@holds_records
 class Chains(NamedTuple):
     """Structure, and the blocks that the rounds work on."""
 
@@ -62,7 +73,7 @@ class Chains(NamedTuple):
     # of every joint of a node: coupling with the next inward, its factors, Λ_p W_p
     link: Any
     Y: Any
-    node: Any  # of every node: Λ and β
+    node: Annotated[Any, Node]
     sound: Any  # (nb + 1,): 0 where a pivot was not positive
 
 
@@ -70,7 +81,7 @@ def find_chains(cfa: ConstraintTables) -> Chains:
     """The chains of a tree and room for their blocks: some 4 kB a body."""
     index = cfa.index
     n = len(index)
-    parent, node = index[:, PARENT], index[:, BRANCHES] != 0
+    parent, node = index.parent, index.branches != 0
     on_node = np.zeros(n, dtype=np.int64)
     on_node[1:] = node[parent[1:]] & (parent[1:] > 0)
     separator = (on_node != 0) | node
@@ -94,7 +105,7 @@ def find_chains(cfa: ConstraintTables) -> Chains:
         more = r + 1 < count and first[r + 1] == first[r]
         last[r] = last[r + 1] if more else r
         i = joint[r]
-        outer[r] = outer[r + 1] if more else (0 if index[i, LEAF] else i + 1)
+        outer[r] = outer[r + 1] if more else (0 if index[i].leaf else i + 1)
     nodes = np.flatnonzero(separator)[1:]
     end, inward = np.full(len(nodes), -1), np.zeros(len(nodes), dtype=np.int64)
     for k, i in enumerate(nodes.tolist()):
@@ -106,7 +117,11 @@ def find_chains(cfa: ConstraintTables) -> Chains:
     structure = [*integers, row, nodes, end, inward, on_node, np.where(node, np.cumsum(node), 0)]
     of_joints = [*np.zeros((5, n, 6, 6)), *np.zeros((6, n, 6))]
     of_rows = [*np.zeros((3, count, 6, 6)), np.zeros((count, 6, RIGHT)), np.zeros((count, 6, 12 + RIGHT))]
-    of_nodes = [*np.zeros((2, len(nodes), 6, 6)), np.zeros((1 + int(node.sum()), 27)), np.ones(n, dtype=np.int64)]
+    of_nodes = [
+        *np.zeros((2, len(nodes), 6, 6)),
+        np.zeros((1 + int(node.sum()), Node.columns)),
+        np.ones(n, dtype=np.int64),
+    ]
     return Chains(*structure, *of_joints, *of_rows, *of_nodes)
 
 

@@ -7,28 +7,27 @@ from nexdyn.spatial.algebra import Force, Vec3, to_child
 from nexdyn.spatial.mobility import turned_z
 from nexdyn.spatial.table import ForceRows
 from nexdyn.tree.cfa import bias_forces, constraint_forces, pay_back, pose, refine
-from nexdyn.tree.cfa_tables import ANY, BIAS_, COS_, FORCE_, SIN_, SLOT, WAY
+from nexdyn.tree.cfa_tables import ANY
 from nexdyn.tree.entries import is_finite
 from nexdyn.tree.handle import tables_at
-from nexdyn.tree.tables import NV, joint_poses
 
 
 @formula
 def put_constraint_wrenches(model, cfa, out):
     """W (F_S + Wᵀ RNEA) of every joint at its point in its parent-side frame, into rows 0, 1, … of `out`."""
-    index, topology, X_PJ = cfa.index, model.topology, joint_poses(model)
-    F, F_bias, rows = ForceRows(cfa.result, FORCE_), ForceRows(cfa.turn, BIAS_), ForceRows(out, 0)
+    index, bodies, X_PJ = cfa.index, model.topology, model.body.X_PJ
+    F, F_bias, rows = cfa.result.F, cfa.turn.F, ForceRows(out, 0)
     for i in range(1, len(index)):
         F_i = F[i] + F_bias[i]
-        if index[i, WAY] == ANY:
-            W = ForceRows(cfa.W[index[i, SLOT]], 0)
+        if index[i].way == ANY:
+            W = ForceRows(cfa.W[index[i].slot], 0)
             across = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
-            for k in range(6 - topology[i, NV]):
+            for k in range(6 - bodies[i].nv):
                 w = W[k]
                 across = across + (w.n @ F_i.n + w.f @ F_i.f) * w
             rows[i - 1] = to_child(X_PJ[i], pose(model, cfa, i) @ across)
         else:
-            c, s = cfa.turn[i, COS_], cfa.turn[i, SIN_]
+            c, s = cfa.turn[i].cos, cfa.turn[i].sin
             rows[i - 1] = Force(turned_z(c, s, Vec3(F_i.n.x, F_i.n.y, 0.0)), turned_z(c, s, F_i.f))
 
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 from nexdyn.kernel import shared
 from nexdyn.spatial.algebra import Force, Motion, Vec3
 from nexdyn.spatial.mobility import mobility, mobility_less
-from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MobilityRows, MotionRows
+from nexdyn.spatial.table import ForceRows, MotionRows
 from nexdyn.tree.cfa_blocks import copied, factor_joint, solve_columns, solve_vector
-from nexdyn.tree.cfa_tables import BETA_, INVERSE_, PARENT, RUNNING_
 
 
 @shared
 def solve_nodes(cfa, chains, first, last):
     """F_S of the nodes' joints: Ā_node F_node = X̄_node (44), from the outermost inward and back."""
-    index, inverse = cfa.index, InverseInertiaRows(cfa.body, INVERSE_)
-    running, beta, net = MobilityRows(chains.node, RUNNING_), MotionRows(chains.node, BETA_), ForceRows(chains.net, 0)
+    index, inverse = cfa.index, cfa.body.inverse
+    running, beta, net = chains.node.M, chains.node.beta, ForceRows(chains.net, 0)
     node = chains.carries_node
     # what the chains leave on the joints at their ends
     for r in range(len(chains.joint)):
@@ -58,7 +57,7 @@ def solve_nodes(cfa, chains, first, last):
 
     for n in range(len(chains.nodes) - 1, -1, -1):
         i = chains.nodes[n]
-        p, a, A, x = index[i, PARENT], chains.inward[n], chains.A[i], chains.x[i]
+        p, a, A, x = index[i].parent, chains.inward[n], chains.A[i], chains.x[i]
         W, W_p, Y = ForceRows(chains.W[i], 0), ForceRows(chains.W_p[i], 0), MotionRows(chains.Y[n], 0)
         on = chains.on_node[i] != 0
         if node[i] != 0:
@@ -106,7 +105,7 @@ def solve_nodes(cfa, chains, first, last):
 
     for n in range(len(chains.nodes)):
         i = chains.nodes[n]
-        p, a, S, F = index[i, PARENT], chains.inward[n], chains.S[i], chains.F_S[i]
+        p, a, S, F = index[i].parent, chains.inward[n], chains.S[i], chains.F_S[i]
         W, W_p, Z = ForceRows(chains.W[i], 0), ForceRows(chains.W_p[i], 0), MotionRows(chains.Y[n], 0)
         g = chains.x[i]
         for k in range(6):

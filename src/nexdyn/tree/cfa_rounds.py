@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from nexdyn.kernel import kernel, shared
 from nexdyn.spatial.algebra import Motion, Vec3
-from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MotionRows
+from nexdyn.spatial.table import ForceRows
 from nexdyn.tree.cfa import add_acceleration, pose
 from nexdyn.tree.cfa_blocks import copied, factor_joint, solve_columns
 from nexdyn.tree.cfa_chains import RIGHT
 from nexdyn.tree.cfa_entries import put_constraint_wrenches
-from nexdyn.tree.cfa_tables import ACCELERATION_, ANY, FORCE_, INVERSE_, PARENT, SLOT, WAY
+from nexdyn.tree.cfa_tables import ANY
 from nexdyn.tree.entries import is_finite
 from nexdyn.tree.handle import tables_at
 
@@ -130,7 +130,7 @@ def end_chains(chains, first, last):
 @shared
 def forces_of_joints(handle, cfa, chains, first, last):
     """F_S of the chains' rows, from those of the nodes, and F_i = W F_S + Ĥ F_T of every joint, counted from 1."""
-    F, u = ForceRows(cfa.result, FORCE_), ForceRows(chains.u, 0)
+    F, u = cfa.result.F, ForceRows(chains.u, 0)
     for i in range(first + 1, last + 1):
         r, F_S, W = chains.row[i], chains.F_S[i], ForceRows(chains.W[i], 0)
         if r >= 0:
@@ -152,16 +152,16 @@ def forces_of_joints(handle, cfa, chains, first, last):
 def end(handle, cfa, chains, qdd, wrench):
     """Q̇ += what (28) gives, and the joints' constraint wrenches. Returns a link whose block was not positive definite; −1: not finite."""
     model, work, _, _ = tables_at(handle)
-    index, F, A = cfa.index, ForceRows(cfa.result, FORCE_), MotionRows(cfa.result, ACCELERATION_)
-    net, inverse = ForceRows(chains.net, 0), InverseInertiaRows(cfa.body, INVERSE_)
+    index, F, A = cfa.index, cfa.result.F, cfa.result.A
+    net, inverse = ForceRows(chains.net, 0), cfa.body.inverse
     for i in range(1, len(index)):
         net[i] = F[i]
-        if index[i, PARENT] > 0:
-            net[index[i, PARENT]] = net[index[i, PARENT]] - pose(model, cfa, i) @ F[i]
+        if index[i].parent > 0:
+            net[index[i].parent] = net[index[i].parent] - pose(model, cfa, i) @ F[i]
     for i in range(1, len(index)):
         A[i] = inverse[i] @ net[i]
-        if index[i, WAY] == ANY:
-            copied(chains.W[i], cfa.W[index[i, SLOT]])
+        if index[i].way == ANY:
+            copied(chains.W[i], cfa.W[index[i].slot])
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for i in range(1, len(index)):
         add_acceleration(model, cfa, work, i, qdd)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.tree import entries, tables
+from nexdyn.tree import entries
 from nexdyn.tree.cfa_tables import inverse_inertias, skew
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def blocks(tree: Tree, q: Array, v: Array) -> Blocks:
     tau = np.empty((1, tree.nv))
     entries.rnea(tree._address, q[None], v[None], np.zeros((1, tree.nv)), tau)
     bodies = work.body
-    R, p = bodies[:, tables.X_ : tables.X_ + 9].reshape(-1, 3, 3), bodies[:, tables.X_ + 9 : tables.X_ + 12]
+    R, p = bodies.X.R.numbers.reshape(-1, 3, 3), bodies.X.p.numbers
     n = len(bodies)
     P = np.zeros((n, 6, 6))
     P[:, :3, :3], P[:, :3, 3:], P[:, 3:, 3:] = R, skew(p) @ R, R
@@ -94,7 +94,7 @@ def blocks(tree: Tree, q: Array, v: Array) -> Blocks:
     inverse = inverse_inertias(model, tree.link_names, lending=False).full
     I = np.zeros((n, 6, 6))
     I[1:] = np.linalg.inv(inverse[1:])
-    return Blocks(P, H, W, I, inverse, bodies[:, tables.F_ : tables.F_ + 6].copy())
+    return Blocks(P, H, W, I, inverse, bodies.F.numbers.copy())
 
 
 def _diagonal(parts: list[Array]) -> Array:
@@ -111,7 +111,7 @@ def constraint_matrices(tree: Tree, q: Any) -> ConstraintMatrices:
     """See `Tree.constraint_matrices`."""
     (q,) = tree.batch(("q", q, tree.nq))[1]
     part = blocks(tree, q[0], np.zeros(tree.nv))
-    parent = tree.compiled.model.topology[:, tables.PARENT]
+    parent = tree.compiled.model.topology.parent
     order = order_of(parent)
     place = {i: k for k, i in enumerate(order)}
     # (10), (13), (17)–(21)
@@ -135,7 +135,7 @@ def sparse_factors(tree: Tree, q: Array) -> tuple[Any, Any, Any]:
     import scipy.sparse as sp
 
     part = blocks(tree, q, np.zeros(tree.nv))
-    parent = tree.compiled.model.topology[:, tables.PARENT]
+    parent = tree.compiled.model.topology.parent
     n = len(parent) - 1
     W = sp.block_diag(part.W[1:], format="csr") if n else sp.csr_matrix((0, 0))
     child = np.flatnonzero(parent > 0)

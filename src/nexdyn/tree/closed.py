@@ -21,9 +21,10 @@ from nexdyn.tree import tables
 from nexdyn.tree.loop_motion import closed_dynamics, correction
 from nexdyn.tree.loop_observe import cut_reactions
 from nexdyn.tree.loop_tables import loop_tables, uncuttable
-from nexdyn.tree.loops import C_ROW, FIRST_PATH, PATH, RATE_ROW
+from nexdyn.tree.loops import POSITIONS, VELOCITIES
 from nexdyn.tree.regular import weak_joints
 from nexdyn.tree.states import unit_quaternions, vector
+from nexdyn.tree.tables import Dofs
 from nexdyn.tree.tree import Tree
 
 _turns = getattr(turns, "py_func", turns)  # called here, a formula would be compiled by itself
@@ -110,21 +111,21 @@ class ClosedTree(metaclass=CheckedCalls):
     def residual(self, q: Any, t: float = 0.0) -> Array:
         """C(q, t) (m,) of the rows of the cut joints, in m and rad."""
         q = self._one("q", q, self.nq)
-        self._correct(self._model, t, q, np.zeros(self.nv), C_ROW)
-        return self._row_values(C_ROW)
+        self._correct(self._model, t, q, np.zeros(self.nv), POSITIONS)
+        return self._row_values(POSITIONS)
 
     def jacobian(self, q: Any, t: float = 0.0) -> Array:
         """Cq (m, nv)."""
         q = self._one("q", q, self.nq)
         columns = np.zeros((len(self.rows), self.nv))
         v = np.zeros(self.nv)
-        self._correct(self._model, t, q, v, RATE_ROW)
-        still = self._row_values(RATE_ROW)
+        self._correct(self._model, t, q, v, VELOCITIES)
+        still = self._row_values(VELOCITIES)
         for j in range(self.nv):
             v[:] = 0.0
             v[j] = 1.0
-            self._correct(self._model, t, q, v, RATE_ROW)
-            columns[:, j] = self._row_values(RATE_ROW) - still
+            self._correct(self._model, t, q, v, VELOCITIES)
+            columns[:, j] = self._row_values(VELOCITIES) - still
         return columns
 
     def dynamics(
@@ -172,8 +173,8 @@ class ClosedTree(metaclass=CheckedCalls):
         model = self._model if not lock else self._locked(lock)
         still, units = np.zeros(self.nv), self._loops.units
         for _ in range(MAX_ITERATIONS):
-            self._correct(model, t, q, still, C_ROW)
-            C = np.abs(self._row_values(C_ROW) * units)
+            self._correct(model, t, q, still, POSITIONS)
+            C = np.abs(self._row_values(POSITIONS) * units)
             if C.max(initial=0.0) < CLOSED:
                 return q
             step = -self._loops.change
@@ -195,7 +196,7 @@ class ClosedTree(metaclass=CheckedCalls):
         """The velocity (nv,) nearest to v that the loops allow; joints that are locked keep theirs."""
         q, v = self._one("q", q, self.nq), self._one("v", v, self.nv)
         model = self._model if not lock else self._locked(lock)
-        self._correct(model, t, q, v, RATE_ROW)
+        self._correct(model, t, q, v, VELOCITIES)
         return v - self._loops.change
 
     def joint_wrench(self, joint: str, q: Any, lam: Any, t: float = 0.0) -> Array:
@@ -203,7 +204,7 @@ class ClosedTree(metaclass=CheckedCalls):
         if joint not in self.cut_joints:
             raise InputError(f"joint {joint!r} is not cut; cut are {', '.join(self.cut_joints) or 'none'}")
         q, lam = self._one("q", q, self.nq), self._one("lam", lam, len(self.rows))
-        self._correct(self._model, t, q, np.zeros(self.nv), C_ROW)  # which leaves the poses behind
+        self._correct(self._model, t, q, np.zeros(self.nv), POSITIONS)  # which leaves the poses behind
         k = list(self.system.joints).index(joint)
         own = np.array(
             [0 if row.joint == joint and row.owner[0] == "joint" and row.coupling is None else -1 for row in self.rows]
@@ -237,9 +238,9 @@ class ClosedTree(metaclass=CheckedCalls):
     @property
     def _largest(self) -> float:
         """The largest inertia of the system."""
-        body = self._model.body[1:]
-        mass = body[:, tables.INERTIA].max(initial=0.0)
-        return float(np.abs(body[:, tables.INERTIA + 4 : tables.INERTIA + 10]).max(initial=0.0) + mass * self._size**2)
+        I = self._model.body.I
+        mass = I.m[1:].max(initial=0.0)
+        return float(np.abs(I.I.numbers[1:]).max(initial=0.0) + mass * self._size**2)
 
     def _moved_with(self, name: str) -> float:
         """The least inertia, about its farthest joint, of the bodies with some that lie next to the body a joint carries, or beyond bodies
@@ -274,18 +275,18 @@ class ClosedTree(metaclass=CheckedCalls):
     ) -> tuple[Any, Array]:
         """The tables with as much armature in the freedoms of some joints, as a part of an inertia; and what each has more."""
         model = self._model
-        freedom = model.freedom.copy()
+        freedom = Dofs(model.freedom.table.copy())
         units = self._loops.speed_units
         for name in joints:
             if name not in self.tree.coordinates:
                 raise unknown("moving joint of the tree", name, self.tree.joint_names)
             at = self.tree.coordinates[name].v
-            freedom[at, tables.ARMATURE] = part * inertia_of(name) * units[at] ** 2
-        return model._replace(freedom=freedom), freedom[:, tables.ARMATURE] - model.freedom[:, tables.ARMATURE]
+            freedom.armature[at] = part * inertia_of(name) * units[at] ** 2
+        return model._replace(freedom=freedom.table), freedom.armature - model.freedom.armature
 
     def _row_values(self, which: int) -> Array:
         row_of = self._loops.row_of
-        return np.asarray(self._loops.of_rows[row_of[:, 0], which, row_of[:, 1]]).copy()
+        return np.asarray(self._loops.of_rows[row_of.group, which, row_of.lane]).copy()
 
     def _led(self, q: Array, goal: Array) -> tuple[Array, int]:
         """What is missing from q to the goal, and in how many steps it is led there."""
@@ -294,19 +295,20 @@ class ClosedTree(metaclass=CheckedCalls):
 
     def moving_rows(self, q: Array, t: float = 0.0) -> list[str]:
         """The rows that some motion of the tree changes at q: the others are fulfilled by the tree's own joints."""
-        self._correct(self._model, t, q, np.zeros(self.nv), RATE_ROW)
+        self._correct(self._model, t, q, np.zeros(self.nv), VELOCITIES)
         loops = self._loops
         size = np.zeros(len(self.rows))
-        for r, (g, lane) in enumerate(loops.row_of.tolist()):
-            first, count = loops.groups[g, [FIRST_PATH, PATH]]
-            for _, _, place, _, freedoms in loops.path[first : first + count].tolist():
-                size[r] += float((loops.s[place : place + freedoms, 0, lane] ** 2).sum())
+        for r, (g, lane) in enumerate(loops.row_of.table.tolist()):
+            group = loops.groups[g]
+            for n in range(group.first_link, group.first_link + group.links):
+                link = loops.path[n]
+                size[r] += float((loops.s[link.place : link.place + link.nv, 0, lane] ** 2).sum())
         return [str(self.rows[r]) for r in np.flatnonzero(size > NOTHING * size.max(initial=0.0))]
 
     @cached_property
     def _size(self) -> float:
         """The length of the mechanism [m]: the longest way from one joint of the tree to the next."""
-        points = self._model.body[1:, tables.POSE + 9 : tables.POSE + 12]
+        points = self._model.body.X_PJ.p.numbers[1:]
         return float(np.linalg.norm(points, axis=1).max(initial=0.0)) or 1.0
 
     @cached_property

@@ -25,9 +25,10 @@ from nexdyn.model.joint import Joint, ResolvedJoint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest, spanning_forest
+from nexdyn.records import Rows
 from nexdyn.spatial.split_moments import split_moments
 from nexdyn.tree import tables
-from nexdyn.tree.tables import TreeModel
+from nexdyn.tree.tables import Bodies, Body, Dof, Dofs, Rigid, Rigids, TreeModel
 
 EPS = float(np.finfo(float).eps)
 _KNOWN: dict[int, tuple[ref[System], tuple[int, int], Compiled]] = {}
@@ -114,40 +115,40 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
     R_LJ = R_LP @ R_PJ
 
     moving = np.flatnonzero(~welded)
-    topology = np.zeros((links + 1, tables.TOPOLOGY_COLUMNS), dtype=np.int64)
-    topology[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0, nv)
-    body = np.zeros((links + 1, tables.BODY_COLUMNS))
-    topology[1:, tables.PARENT] = np.where(on_body, link[parent], 0)[moving]
-    topology[1:, tables.KIND] = [kinds[a].code for a in moving]
-    topology[1:, tables.IQ], topology[1:, tables.IV] = first_q[moving], first_v[moving]
-    topology[1:, tables.NV] = [kinds[a].nv for a in moving]
-    topology[1:, tables.END] = topology[1:, tables.IV] + topology[1:, tables.NV]
-    for i, p in enumerate(reversed(topology[1:, tables.PARENT].tolist())):
-        topology[p, tables.END] = max(topology[p, tables.END], topology[links - i, tables.END])
-    topology[:, tables.FLAGS] = _shares(topology[:, tables.PARENT])
-    topology[1:, tables.FLAGS] += tables.TURNS_Z * _turned_about_z(R_LJ, kinds)[moving]
-    body[1:, tables.POSE : tables.POSE + 9] = R_LJ[moving].reshape(-1, 9)
-    body[1:, tables.POSE + 9 : tables.POSE + 12] = p_LJ[moving]
-    np.add.at(body[:, tables.INERTIA : tables.INERTIA + 10], link, _link_inertias(system, forest, R_LB, p_LB))
-    body[:, tables.SPLIT : tables.SPLIT + 7] = split_moments(body[:, tables.INERTIA + 4 : tables.INERTIA + 10])
-    body[0, :] = 0.0
-    body[0, :3] = system.gravity
-    freedom = np.zeros((max(nv, 1), tables.FREEDOM_COLUMNS))
-    freedom[:, tables.FRICTION_SPEED] = 1.0
+    topology = Bodies(np.zeros((links + 1, Body.columns), dtype=np.int64))
+    topology.table[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0, nv)
+    topology.parent[1:] = np.where(on_body, link[parent], 0)[moving]
+    topology.kind[1:] = [kinds[a].code for a in moving]
+    topology.iq[1:], topology.iv[1:] = first_q[moving], first_v[moving]
+    topology.nv[1:] = [kinds[a].nv for a in moving]
+    topology.end[1:] = topology.iv[1:] + topology.nv[1:]
+    for i, p in enumerate(reversed(topology.parent[1:].tolist())):
+        topology.end[p] = max(topology.end[p], topology.end[links - i])
+    topology.flags[:] = _shares(topology.parent)
+    topology.flags[1:] += tables.TURNS_Z * _turned_about_z(R_LJ, kinds)[moving]
+    body = Rigids(np.zeros((links + 1, Rigid.columns)))
+    body.X_PJ.R.numbers[1:] = R_LJ[moving].reshape(-1, 9)
+    body.X_PJ.p.numbers[1:] = p_LJ[moving]
+    np.add.at(body.I.numbers, link, _link_inertias(system, forest, R_LB, p_LB))
+    body.split.numbers[:] = split_moments(body.I.I.numbers)
+    body.table[0] = 0.0
+    body.table[0, :3] = system.gravity
+    freedom = Dofs(np.zeros((max(nv, 1), Dof.columns)))
+    freedom.friction_speed[:] = 1.0
     for a in moving.tolist():
         joint = arcs[a].joint
         if joint is not None:
             numbers = joint.resolved(values)
             _refuse_free_spring(joint, numbers)
-            _fill_freedoms(freedom[first_v[a] : first_v[a] + kinds[a].nv], numbers)
-            topology[link[a], tables.EFFORTS] = _efforts(numbers)
+            _fill_dofs(Dofs(freedom.table[first_v[a] : first_v[a] + kinds[a].nv]), numbers)
+            topology.efforts[link[a]] = _efforts(numbers)
             if isinstance(joint, Helical):
-                body[link[a], tables.PITCH] = number(joint.pitch, values, f"pitch of {joint}")
+                body.pitch[link[a]] = number(joint.pitch, values, f"pitch of {joint}")
 
     arc_of_link = np.full(links + 1, -1, dtype=np.int64)
     arc_of_link[1:] = moving
     above = _freedoms_above(topology, nv)
-    model = TreeModel(topology, body, freedom)
+    model = TreeModel(topology.table, body.table, freedom.table)
     return Compiled(model, forest, link, R_LB, p_LB, arc_of_link, first_q, first_v, above, nq, nv)
 
 
@@ -214,10 +215,9 @@ def _link_inertias(system: System, forest: Forest, R: np.ndarray, p: np.ndarray)
     return out
 
 
-def _fill_freedoms(rows: np.ndarray, joint: ResolvedJoint) -> None:
-    rows[:, tables.ARMATURE], rows[:, tables.DAMPING] = joint.armature, joint.damping
-    rows[:, tables.STIFFNESS], rows[:, tables.REST] = joint.stiffness, joint.rest
-    rows[:, tables.FRICTION], rows[:, tables.FRICTION_SPEED] = joint.friction, joint.friction_speed
+def _fill_dofs(rows: Rows[Dof], joint: ResolvedJoint) -> None:
+    for name in ("armature", "damping", "stiffness", "rest", "friction", "friction_speed"):
+        getattr(rows, name)[:] = getattr(joint, name)
 
 
 def _efforts(joint: ResolvedJoint) -> int:
@@ -232,14 +232,14 @@ def _refuse_free_spring(joint: Joint, numbers: ResolvedJoint) -> None:
         raise InputError(f"{joint} is free and takes no stiffness; put a Bushing between the two bodies instead")
 
 
-def _freedoms_above(topology: np.ndarray, nv: int) -> np.ndarray:
+def _freedoms_above(topology: Rows[Body], nv: int) -> np.ndarray:
     """The next freedom towards the root; within a joint the one before."""
     above = np.full(nv, -1, dtype=np.int64)
     last = np.full(len(topology), -1, dtype=np.int64)  # last freedom at or above each link
     for i in range(1, len(topology)):
-        p, first, count = topology[i, [tables.PARENT, tables.IV, tables.NV]]
-        carried = last[p]
-        for j in range(first, first + count):
+        body = topology[i]
+        carried = last[body.parent]
+        for j in range(body.iv, body.iv + body.nv):
             above[j], carried = carried, j
         last[i] = carried
     return above

@@ -13,37 +13,35 @@ from __future__ import annotations
 from nexdyn.joints.verbs import column_rate
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import cross, to_child
-from nexdyn.spatial.table import MotionRows
-from nexdyn.tree.tables import H_, IQ, IV, J_, JD_, KIND, NV, PARENT, V_, inertias
 
 
 @formula
 def coriolis_matrix(model, q, v, work, X_W, C):
     """C (nv × nv, zeroed by the caller) from H, V and the world poses."""
-    topology = model.topology
-    I, V, H = inertias(model), MotionRows(work.body, V_), MotionRows(work.columns, H_)
-    J, J_dot = MotionRows(work.columns, J_), MotionRows(work.columns, JD_)
-    for i in range(1, len(topology)):
+    bodies = model.topology
+    I, V, H = model.body.I, work.body.V, work.columns.H
+    J, J_dot = work.columns.J, work.columns.J_dot
+    for i in range(1, len(bodies)):
         # columns of the ancestors in the frame of i, and their apparent rates
         a = i
         while a > 0:
             V_a = to_child(X_W[i], X_W[a] @ V[a]) - V[i]
-            kind, k, first = topology[a, KIND], topology[a, IQ], topology[a, IV]
-            for j in range(first, first + topology[a, NV]):
+            kind, k, first = bodies[a].kind, bodies[a].iq, bodies[a].iv
+            for j in range(first, first + bodies[a].nv):
                 J[j] = to_child(X_W[i], X_W[a] @ H[j])
                 rate = X_W[a] @ column_rate(kind, q, k, v, first, j - first, H[j])
                 J_dot[j] = cross(V_a, J[j]) + to_child(X_W[i], rate)
-            a = topology[a, PARENT]
+            a = bodies[a].parent
         # C_kj += J_kᵀ (I J̇_j + B J_j)
         a = i
         while a > 0:
-            for j in range(topology[a, IV], topology[a, IV] + topology[a, NV]):
+            for j in range(bodies[a].iv, bodies[a].iv + bodies[a].nv):
                 x = J[j]
                 B_x = 0.5 * (cross(V[i], I[i] @ x) + I[i] @ cross(V[i], x) + cross(x, I[i] @ V[i]))
                 F = I[i] @ J_dot[j] + B_x
                 b = i
                 while b > 0:
-                    for k in range(topology[b, IV], topology[b, IV] + topology[b, NV]):
+                    for k in range(bodies[b].iv, bodies[b].iv + bodies[b].nv):
                         C[k, j] = C[k, j] + F @ J[k]
-                    b = topology[b, PARENT]
-            a = topology[a, PARENT]
+                    b = bodies[b].parent
+            a = bodies[a].parent

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE, child_pose, motion_columns
 from nexdyn.kernel import formula, inlined
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import (
     ABOUT_Z,
     ALONG_Z,
@@ -41,58 +42,57 @@ from nexdyn.spatial.algebra import (
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.sincos import sincos
 from nexdyn.spatial.split_moments import plus_turned_moments
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, RigidInertiaRows, Vec3Rows
 from nexdyn.tree.tables import (
     ADDS,
-    ARMATURE,
-    AXES_,
-    END,
-    FLAGS,
-    FORCE_,
-    H_,
-    IA_,
-    IC_,
-    IQ,
-    IV,
-    KIND,
-    NV,
-    PARENT,
-    PITCH,
     POPS,
     PUSHES,
     TURNS_Z,
-    X_,
-    inertias,
-    joint_poses,
-    split_moments,
 )  # fmt: skip
+
+
+class Axes(Record):
+    """The table of columns until F_j takes its place: behind a column of H, in the row of its body's first, the body's R_i and p_i."""
+
+    H: Motion
+    X: Pose
+
+
+class Lifted(Record):
+    """And then F_j."""
+
+    H: Motion
+    F: Force
+    spare: Motion
+
+
+AxesRows, LiftedRows = rows_of(Axes), rows_of(Lifted)
 
 
 @formula
 def unit_columns(model, work):
     """The columns of H that `kinematics` leaves out, those of revolute and prismatic joints, into the table H."""
-    topology = model.topology
-    H = MotionRows(work.columns, H_)
-    o = zero(model.body[0, 0])
+    bodies = model.topology
+    H = work.columns.H
+    o = zero(model.body[0].pitch)
     e = o + 1.0
-    for i in range(1, len(topology)):
-        if topology[i, KIND] == REVOLUTE:
-            H[topology[i, IV]] = Motion(Vec3(o, o, e), Vec3(o, o, o))
-        elif topology[i, KIND] == PRISMATIC:
-            H[topology[i, IV]] = Motion(Vec3(o, o, o), Vec3(o, o, e))
+    for i in range(1, len(bodies)):
+        if bodies[i].kind == REVOLUTE:
+            H[bodies[i].iv] = Motion(Vec3(o, o, e), Vec3(o, o, o))
+        elif bodies[i].kind == PRISMATIC:
+            H[bodies[i].iv] = Motion(Vec3(o, o, o), Vec3(o, o, e))
 
 
 @formula
 def composite_inertias(model, work):
     """I^C of every body from X; row 0 gathers the whole system about the world's origin."""
-    topology = model.topology
-    I, X, IC = inertias(model), PoseRows(work.body, X_), RigidInertiaRows(work.spare, IC_)
-    o = zero(model.body[0, 0])
+    bodies = model.topology
+    I, X, IC = model.body.I, work.body.X, work.spare.IC
+    o = zero(model.body[0].pitch)
     IC[0] = RigidInertia(o, Vec3(o, o, o), Sym3(o, o, o, o, o, o))
-    for i in range(1, len(topology)):
+    for i in range(1, len(bodies)):
         IC[i] = I[i]
-    for i in range(len(topology) - 1, 0, -1):
-        p = topology[i, PARENT]
+    for i in range(len(bodies) - 1, 0, -1):
+        p = bodies[i].parent
         IC[p] = IC[p] + X[i] @ IC[i]
 
 
@@ -100,29 +100,29 @@ def composite_inertias(model, work):
 def root_axes(model, q, work):
     """R_i and p_i of every body but the roots, in the axes of its root, and the columns H of joints that are neither revolute
     nor prismatic, in the body's own."""
-    topology, body, X_PJ = model.topology, model.body, joint_poses(model)
-    X, H = PoseRows(work.columns, AXES_), MotionRows(work.columns, H_)
-    for i in range(1, len(topology)):
-        kind, k, j, parent = topology[i, KIND], topology[i, IQ], topology[i, IV], topology[i, PARENT]
+    bodies, body, X_PJ = model.topology, model.body, model.body.X_PJ
+    X, H = AxesRows(work.columns).X, work.columns.H
+    for i in range(1, len(bodies)):
+        kind, k, j, parent = bodies[i].kind, bodies[i].iq, bodies[i].iv, bodies[i].parent
         if kind != REVOLUTE and kind != PRISMATIC and not (kind == FREE and parent == 0):
-            motion_columns(kind, body[i, PITCH], q, k, H, j)
+            motion_columns(kind, body[i].pitch, q, k, H, j)
         if parent == 0:
             continue
-        below_root, p = topology[parent, PARENT] == 0, topology[parent, IV]
+        below_root, p = bodies[parent].parent == 0, bodies[parent].iv
         # R_i = R_p R_PJ R_J(q),  p_i = R_p p
         if kind == REVOLUTE:
             s, c = sincos(q[k])
             X_i = X_PJ[i]
             if below_root:
                 X[j] = Pose(times_turn_z(X_i.R, c, s), X_i.p)
-            elif topology[i, FLAGS] & TURNS_Z != 0:
+            elif bodies[i].flags & TURNS_Z != 0:
                 R, Z = X[p].R, X_i.R
                 X[j] = Pose(times_turn_z(R, Z.xx * c - Z.yx * s, Z.yx * c + Z.xx * s), R @ X_i.p)
             else:
                 R, R_i = X[p].R, times_turn_z(X_i.R, c, s)
                 X[j] = Pose(R @ R_i, R @ X_i.p)
         else:
-            X_i = child_pose(kind, X_PJ[i], body[i, PITCH], q, k)
+            X_i = child_pose(kind, X_PJ[i], body[i].pitch, q, k)
             if not below_root:
                 R = X[p].R
                 X_i = Pose(R @ X_i.R, R @ X_i.p)
@@ -132,8 +132,8 @@ def root_axes(model, q, work):
 @inlined
 def along_columns(model, i, F, H, M, j):
     """M_jk = h_kᵀ F for the columns k of body i, F in its own axes."""
-    topology = model.topology
-    kind, k = topology[i, KIND], topology[i, IV]
+    bodies = model.topology
+    kind, k = bodies[i].kind, bodies[i].iv
     if kind == REVOLUTE:
         M[j, k] = F @ ABOUT_Z
     elif kind == PRISMATIC:
@@ -142,15 +142,15 @@ def along_columns(model, i, F, H, M, j):
         M[j, k], M[j, k + 1], M[j, k + 2] = F.n.x, F.n.y, F.n.z
         M[j, k + 3], M[j, k + 4], M[j, k + 5] = F.f.x, F.f.y, F.f.z
     else:
-        for n in range(k, k + topology[i, NV]):
+        for n in range(k, k + bodies[i].nv):
             M[j, n] = F @ H[n]
 
 
 @inlined
 def root_block(model, i, IC, H, M):
     """M_jk = h_kᵀ I^C h_j of a root's own columns k ≤ j."""
-    topology, freedom = model.topology, model.freedom
-    kind, j = topology[i, KIND], topology[i, IV]
+    bodies, dofs = model.topology, model.freedom
+    kind, j = bodies[i].kind, bodies[i].iv
     I, h, m = IC.I, IC.h, IC.m
     if kind == REVOLUTE:
         M[j, j] = I.zz
@@ -165,42 +165,42 @@ def root_block(model, i, IC, H, M):
         M[j + 4, j], M[j + 4, j + 2], M[j + 4, j + 4] = -h.z, h.x, m
         M[j + 5, j], M[j + 5, j + 1], M[j + 5, j + 5] = h.y, -h.x, m
     else:
-        for n in range(j, j + topology[i, NV]):
+        for n in range(j, j + bodies[i].nv):
             along_columns(model, i, IC @ H[n], H, M, n)
-    for n in range(j, j + topology[i, NV]):
-        M[n, n] = M[n, n] + freedom[n, ARMATURE]
+    for n in range(j, j + bodies[i].nv):
+        M[n, n] = M[n, n] + dofs[n].armature
 
 
 @inlined
 def own_columns(model, i, R, below, h, H, F, M):
     """F_j = I^C h_j of body i, which is no root, and M_jk of its own columns; I^C is I in its own axes, in which what is along
     its axis is exact, and `below` in the root's, with the sum of both h."""
-    topology, freedom = model.topology, model.freedom
-    kind, j, I = topology[i, KIND], topology[i, IV], inertias(model)[i]
+    bodies, dofs = model.topology, model.freedom
+    kind, j, I = bodies[i].kind, bodies[i].iv, model.body.I[i]
     if kind == REVOLUTE:
         z = z_column(R)
         n = below.I @ z
-        M[j, j] = freedom[j, ARMATURE] + I.I.zz + z @ n
+        M[j, j] = dofs[j].armature + I.I.zz + z @ n
         F[j] = Force(plus_turned(n, R, Vec3(I.I.xz, I.I.yz, I.I.zz)), cross(z, h))
     elif kind == PRISMATIC:
         z, m = z_column(R), below.m + I.m
-        M[j, j] = freedom[j, ARMATURE] + m
+        M[j, j] = dofs[j].armature + m
         F[j] = Force(cross(h, z), m * z)
     else:
-        for n in range(j, j + topology[i, NV]):
+        for n in range(j, j + bodies[i].nv):
             f, g = I @ H[n], below @ Motion(R @ H[n].w, R @ H[n].v)
             along_columns(model, i, f + Force(T(R) @ g.n, T(R) @ g.f), H, M, n)
-            M[n, n] = M[n, n] + freedom[n, ARMATURE]
+            M[n, n] = M[n, n] + dofs[n].armature
             F[n] = Force(plus_turned(g.n, R, f.n), plus_turned(g.f, R, f.f))
 
 
 @inlined
-def parent_columns(model, i, p, X, H, F, n, M):
+def parent_columns(model, i, p, X, H, F, M):
     """The columns j of the subtree of body i to its parent's origin, n ← n + p × f, and M_jk = h_kᵀ F of the parent's columns k."""
-    topology = model.topology
-    first, end, parent = topology[i, IV], topology[i, END], topology[i, PARENT]
-    kind, k = topology[parent, KIND], topology[parent, IV]
-    if topology[parent, PARENT] == 0:
+    bodies, n = model.topology, F.n
+    first, end, parent = bodies[i].iv, bodies[i].end, bodies[i].parent
+    kind, k = bodies[parent].kind, bodies[parent].iv
+    if bodies[parent].parent == 0:
         # in the root's own axes, and nobody asks for n again
         if kind == REVOLUTE:
             for j in range(first, end):
@@ -226,18 +226,17 @@ def parent_columns(model, i, p, X, H, F, n, M):
 def mass_matrix(model, q, work, M):
     """M (nv × nv, zeroed by the caller): rows j, columns k ≤ j.
 
-    R_i and p_i stand in the rows of the body's freedoms until its own F_j take their place; the shares of children wait on
-    the stack of `articulate` (see ``tables``).
+    R_i and p_i stand in the rows of the body's degrees of freedom until its own F_j take their place; the shares of children wait on
+    a stack (see ``tables``) in the rows of composite inertias.
     """
-    topology, I, S = model.topology, inertias(model), split_moments(model)
-    X, H = PoseRows(work.columns, AXES_), MotionRows(work.columns, H_)
-    F, n, shares = ForceRows(work.columns, FORCE_), Vec3Rows(work.columns, FORCE_), RigidInertiaRows(work.shares, IA_)
-    o = zero(model.body[0, 0])
+    bodies, I, S = model.topology, model.body.I, model.body.split
+    X, F, H, shares = AxesRows(work.columns).X, LiftedRows(work.columns).F, work.columns.H, work.spare.IC
+    o = zero(model.body[0].pitch)
     nothing = RigidInertia(o, Vec3(o, o, o), Sym3(o, o, o, o, o, o))
     root_axes(model, q, work)
     top, below = 0, nothing
-    for i in range(len(topology) - 1, 0, -1):
-        j, parent, flags = topology[i, IV], topology[i, PARENT], topology[i, FLAGS]
+    for i in range(len(bodies) - 1, 0, -1):
+        j, parent, flags = bodies[i].iv, bodies[i].parent, bodies[i].flags
         if flags & POPS != 0:
             top -= 1
             below = below + shares[top]
@@ -259,7 +258,7 @@ def mass_matrix(model, q, work, M):
             shares[top - 1] = shares[top - 1] + share
         else:
             below = share
-        parent_columns(model, i, p, X, H, F, n, M)
+        parent_columns(model, i, p, X, H, F, M)
 
 
 @formula

@@ -103,8 +103,8 @@ def from_lanes(matrix, first, out):
 @kernel
 def inverse_lanes(handle, above, work, scratch, states, matrices, q, v, a, dq, dv, M):
     """∂τ/∂q, ∂τ/∂v and M of every state; `states` (q, v, a) and `matrices` (4, nv, w, 8) are scratch."""
-    model, _, _, _ = tables_at(handle)
-    shared = TreeModel(model.topology, SharedTable(model.body, 0), SharedTable(model.freedom, 0))
+    (topology, body, freedom), _, _, _ = tables_at(handle)
+    shared = TreeModel(topology, SharedTable(body, 0), SharedTable(freedom, 0))
     for first in range(0, len(q), LANES):
         to_lanes(q, first, states[0])
         to_lanes(v, first, states[1])
@@ -122,8 +122,8 @@ def inverse_lanes(handle, above, work, scratch, states, matrices, q, v, a, dq, d
 @kernel
 def forward_lanes(handle, above, ends, work, scratch, states, matrices, q, v, tau, a, dq, dv, dtau):
     """∂a/∂q, ∂a/∂v, M⁻¹ and a of every state; `states` (q, v, τ, a) and `matrices` (4, nv, w, 8) are scratch."""
-    model, _, _, _ = tables_at(handle)
-    shared = TreeModel(model.topology, SharedTable(model.body, 0), SharedTable(model.freedom, 0))
+    (topology, body, freedom), _, _, _ = tables_at(handle)
+    shared = TreeModel(topology, SharedTable(body, 0), SharedTable(freedom, 0))
     for first in range(0, len(q), LANES):
         to_lanes(q, first, states[0])
         to_lanes(v, first, states[1])

@@ -31,7 +31,7 @@ wrenches are those in the scratch; they keep their components in their body's ax
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -48,42 +48,63 @@ from nexdyn.joints.verbs import (
     motion_columns,
 )
 from nexdyn.kernel import formula, inlined
-from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Mat3, Motion, Pose, Sym3, T, Vec3, cross, full, skew_times
-from nexdyn.spatial.lanes import zero
-from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows, RigidInertiaRows, Vec3Rows
-from nexdyn.tree.tables import (
-    ARMATURE,
-    EXT_,
-    IQ,
-    IV,
-    KIND,
-    NV,
-    PARENT,
-    PITCH,
-    inertias,
-    joint_poses,
-    world_acceleration,
+from nexdyn.records import Record, holds_records
+from nexdyn.spatial.algebra import (
+    ABOUT_Z,
+    ALONG_Z,
+    Force,
+    Mat3,
+    Motion,
+    Pose,
+    RigidInertia,
+    Sym3,
+    T,
+    Vec3,
+    cross,
+    full,
+    skew_times,
 )
+from nexdyn.spatial.lanes import zero
+from nexdyn.tree.tables import world_acceleration
 
-X_, V_, A_, F_, I_, K_, P_ = 0, 12, 18, 24, 30, 40, 49
-BODY_SCRATCH = 52
-H_, ETA_, BETA_, GAMMA_, LOCAL_ = 0, 6, 9, 15, 21
-FREEDOM_SCRATCH = 27
 TOGETHER = 4
 """Columns, or packs of columns, that are solved for at once, so that their sums stay in registers."""
 
 
-class DerivativeWork(NamedTuple):
-    """Scratch: of a body X, V, A and, of what hangs on it, F, I, K, P; of a freedom h, angular η, β, γ, h in its body."""
+class Branch(Record):
+    """Of a body X, V, A and, of what hangs on it, F, I, K, P."""
 
-    body: Any
-    freedom: Any
+    X: Pose
+    V: Motion
+    A: Motion
+    F: Force
+    I: RigidInertia
+    K: Mat3
+    P: Vec3
+
+
+class Turned(Record):
+    """Of a degree of freedom h, angular η, β, γ, h in its body."""
+
+    H: Motion
+    eta: Vec3
+    beta: Motion
+    gamma: Motion
+    H_local: Motion
+
+
+@holds_records
+class DerivativeWork(NamedTuple):
+    """Scratch."""
+
+    body: Annotated[Any, Branch]
+    freedom: Annotated[Any, Turned]
 
 
 def new_derivative_work(nb: int, nv: int) -> DerivativeWork:
-    """Scratch for a tree of nb bodies and nv freedoms: zeros, and the world's own pose in row 0."""
-    work = DerivativeWork(np.zeros((nb + 1, BODY_SCRATCH)), np.zeros((max(nv, 1), FREEDOM_SCRATCH)))
-    work.body[0, [X_, X_ + 4, X_ + 8]] = 1.0
+    """Scratch for a tree of nb bodies and nv degrees of freedom: zeros, and the world's own pose in row 0."""
+    work = DerivativeWork(np.zeros((nb + 1, Branch.columns)), np.zeros((max(nv, 1), Turned.columns)))
+    work.body.X.R.numbers[0] = np.eye(3).ravel()
     return work
 
 
@@ -93,26 +114,26 @@ def new_derivative_work(nb: int, nv: int) -> DerivativeWork:
 @inlined
 def columns_of(model, i, q, X_i, H, H_local):
     """The columns h of joint i in common axes."""
-    topology = model.topology
-    kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
+    bodies = model.topology
+    kind, k, j = bodies[i].kind, bodies[i].iq, bodies[i].iv
     if kind == REVOLUTE:
         H[j] = X_i @ ABOUT_Z
     elif kind == PRISMATIC:
         H[j] = X_i @ ALONG_Z
     else:
-        motion_columns(kind, model.body[i, PITCH], q, k, H_local, j)
-        for n in range(j, j + topology[i, NV]):
+        motion_columns(kind, model.body[i].pitch, q, k, H_local, j)
+        for n in range(j, j + bodies[i].nv):
             H[n] = X_i @ H_local[n]
 
 
 @formula
 def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):
     """D_n, Σ a_m ∂_n h_m + V_j × D_n + ∂_n(Ḣ v), and D_n + ḣ_n, where the columns of H turn in their child."""
-    topology = model.topology
-    kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
+    bodies = model.topology
+    kind, k, j = bodies[i].kind, bodies[i].iq, bodies[i].iv
     o = zero(V_i.w.x)
     D = E = Motion(Vec3(o, o, o), Vec3(o, o, o))
-    for m in range(j, j + topology[i, NV]):
+    for m in range(j, j + bodies[i].nv):
         slope = X_i @ column_slope(kind, q, k, m - j, n - j, H_local[m])
         D, E = D + v[m] * slope, E + a[m] * slope
     slope = X_i @ bias_slope(kind, q, k, v, j, n - j)
@@ -123,24 +144,18 @@ def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):
 @formula
 def outward(model, q, v, a, work, scratch):
     """X, V, A, F, I, K, P of every body by itself; h, η, β, γ of every freedom."""
-    topology, I_body, X_PJ = model.topology, inertias(model), joint_poses(model)
-    X, V, A = PoseRows(scratch.body, X_), MotionRows(scratch.body, V_), MotionRows(scratch.body, A_)
-    F, I = ForceRows(scratch.body, F_), RigidInertiaRows(scratch.body, I_)
-    K, P, F_ext = Mat3Rows(scratch.body, K_), Vec3Rows(scratch.body, P_), ForceRows(work.body, EXT_)
-    H, H_local = MotionRows(scratch.freedom, H_), MotionRows(scratch.freedom, LOCAL_)
-    eta, beta, gamma = (
-        Vec3Rows(scratch.freedom, ETA_),
-        MotionRows(scratch.freedom, BETA_),
-        MotionRows(scratch.freedom, GAMMA_),
-    )
-    o = zero(model.body[0, 0])
+    bodies, I_body, X_PJ = model.topology, model.body.I, model.body.X_PJ
+    branch, turned, F_ext = scratch.body, scratch.freedom, work.body.external
+    X, V, A, F, I, K, P = branch.X, branch.V, branch.A, branch.F, branch.I, branch.K, branch.P
+    H, H_local, eta, beta, gamma = turned.H, turned.H_local, turned.eta, turned.beta, turned.gamma
+    o = zero(model.body[0].pitch)
     nothing = Motion(Vec3(o, o, o), Vec3(o, o, o))
     V[0], A[0] = nothing, world_acceleration(model)
-    for i in range(1, len(topology)):
-        kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]
-        last, turning = j + topology[i, NV], kind == UNIVERSAL or kind == PLANAR
+    for i in range(1, len(bodies)):
+        kind, j, p = bodies[i].kind, bodies[i].iv, bodies[i].parent
+        last, turning = j + bodies[i].nv, kind == UNIVERSAL or kind == PLANAR
         # X_i in world axes about the root's origin
-        X_i = child_pose(kind, X[p] @ X_PJ[i], model.body[i, PITCH], q, topology[i, IQ])
+        X_i = child_pose(kind, X[p] @ X_PJ[i], model.body[i].pitch, q, bodies[i].iq)
         if p == 0:
             X_i = Pose(X_i.R, Vec3(o, o, o))
         columns_of(model, i, q, X_i, H, H_local)
@@ -152,7 +167,7 @@ def outward(model, q, v, a, work, scratch):
         V_i = V_p + V_J
         A_i = A_p + A_J + cross(V_i, V_J)
         if turning:
-            A_i = A_i + X_i @ joint_bias(kind, q, topology[i, IQ], v, j, o)
+            A_i = A_i + X_i @ joint_bias(kind, q, bodies[i].iq, v, j, o)
         for n in range(j, last):
             # η = V_p × h + D,  β = A_p × h + V_p × η + …,  γ = (V_p + V_j) × h + D + ḣ
             eta_n, beta_n, gamma_n = cross(V_p, H[n]), cross(A_p, H[n]), cross(V_p + V_i, H[n])
@@ -200,18 +215,12 @@ def coriolis_transposed(K, P, h):
 def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
     """∂τ/∂q, ∂τ/∂v and M (nv × nv, zeroed by the caller) of τ = RNEA(q, v, a); above[n] is the next freedom inward."""
     outward(model, q, v, a, work, scratch)
-    topology, freedom = model.topology, model.freedom
-    X, F, I = PoseRows(scratch.body, X_), ForceRows(scratch.body, F_), RigidInertiaRows(scratch.body, I_)
-    K, P = Mat3Rows(scratch.body, K_), Vec3Rows(scratch.body, P_)
-    H, H_local = MotionRows(scratch.freedom, H_), MotionRows(scratch.freedom, LOCAL_)
-    eta, beta, gamma = (
-        Vec3Rows(scratch.freedom, ETA_),
-        MotionRows(scratch.freedom, BETA_),
-        MotionRows(scratch.freedom, GAMMA_),
-    )
-    for i in range(len(topology) - 1, 0, -1):
-        kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]
-        last = j + topology[i, NV]
+    bodies, dofs, branch, turned = model.topology, model.freedom, scratch.body, scratch.freedom
+    X, F, I, K, P = branch.X, branch.F, branch.I, branch.K, branch.P
+    H, H_local, eta, beta, gamma = turned.H, turned.H_local, turned.eta, turned.beta, turned.gamma
+    for i in range(len(bodies) - 1, 0, -1):
+        kind, j, p = bodies[i].kind, bodies[i].iv, bodies[i].parent
+        last = j + bodies[i].nv
         F_i, I_i, K_i, P_i = F[i], I[i], K[i], P[i]
         for n in range(j, last):
             h = H[n]
@@ -223,9 +232,9 @@ def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
             for m in range(j, last):
                 dq[m, n], dv[m, n], M[m, n] = of_q @ H[m], of_v @ H[m], y @ H[m]
                 if kind == UNIVERSAL or kind == PLANAR:
-                    slope = column_slope(kind, q, topology[i, IQ], m - j, n - j, H_local[m])
+                    slope = column_slope(kind, q, bodies[i].iq, m - j, n - j, H_local[m])
                     dq[m, n] = dq[m, n] + F_i @ (X[i] @ slope)
-            M[n, n] = M[n, n] + freedom[n, ARMATURE]
+            M[n, n] = M[n, n] + dofs[n].armature
             of_q = of_q + cross(h, F_i)
             m = above[j]
             while m >= 0:

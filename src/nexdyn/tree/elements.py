@@ -42,10 +42,8 @@ from nexdyn.kernel import formula
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
 from nexdyn.spatial.lanes import zero
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.compile import Compiled
 from nexdyn.tree.kinematics import kinematics, world_poses
-from nexdyn.tree.tables import EXT_, V_, XW_
 from nexdyn.tree.wound import counted
 from nexdyn.variants import leaves_out
 
@@ -116,12 +114,12 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: None) -
 
 @defines(act)
 def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTables) -> Any:
-    X_W, V, F_ext = PoseRows(work.spare, XW_), MotionRows(work.body, V_), ForceRows(work.body, EXT_)
+    X_W, V, F_ext = work.spare.X_W, work.body.V, work.body.external
     X_LA, X_LB = frames_a(forces), frames_b(forces)
     index = forces.index
     kinematics(model, q, v, work)
     world_poses(model, work, X_W)
-    o = zero(model.body[0, 0])
+    o = zero(model.body[0].pitch)
     for i in range(len(model.topology)):
         F_ext[i] = Force(Vec3(o, o, o), Vec3(o, o, o))
     choose(forces, X_W, o)
@@ -160,10 +158,10 @@ def _(work: Any, q: Any, forces: None) -> Any:
 
 @defines(energy_of_elements)
 def _(work: Any, q: Any, forces: ForceTables) -> Any:
-    X_W, X_LA, X_LB = PoseRows(work.spare, XW_), frames_a(forces), frames_b(forces)
+    X_W, X_LA, X_LB = work.spare.X_W, frames_a(forces), frames_b(forces)
     index = forces.index
     U = 0.0
-    choose(forces, X_W, work.spare[0, 0])
+    choose(forces, X_W, zero(work.freedom[0].r))
     for n in range(count_near(forces)):
         e = forces.acting[n]
         if index[e, FREEDOM] != NO_FREEDOM:

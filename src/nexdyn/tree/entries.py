@@ -8,7 +8,7 @@ from __future__ import annotations
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_step, constraint_columns, motion_columns
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Mat3, Pose, Quat, Vec3, left_jacobian_times, rotation
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, RigidInertiaRows, row
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, row
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.coriolis import coriolis_matrix
 from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, mirror, solve_factored, unit_columns
@@ -17,7 +17,7 @@ from nexdyn.tree.handle import tables_at
 from nexdyn.tree.jacobian import frame_jacobian
 from nexdyn.tree.kinematics import forward_kinematics, kinematics, world_poses
 from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_
+from nexdyn.tree.tables import Bodies
 
 
 @kernel
@@ -100,7 +100,7 @@ def link_poses(handle, q, poses):
 def link_motion(handle, q, v, poses, twists):
     """World poses (N, nb + 1, 12) and velocities in link axes (N, nb + 1, 6) of all links; row 0 given."""
     model, work, _, _ = tables_at(handle)
-    V = MotionRows(work.body, V_)
+    V = work.body.V
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         world_poses(model, work, PoseRows(poses[s], 0))
@@ -126,7 +126,7 @@ def jacobian(handle, q, v, poses, b, X_bF, reference, J, J_dot):
 def momentum_and_energy(handle, q, v, poses, h, A, com, energy):
     """Momentum about the centre of mass (N, 6), its matrix (N, 6, nv), the centre of mass (N, 3), (T, U) (N, 2)."""
     (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
-    IC = RigidInertiaRows(work.spare, IC_)
+    IC = work.spare.IC
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         unit_columns(model, work)
@@ -145,7 +145,7 @@ def momentum_and_energy(handle, q, v, poses, h, A, com, energy):
 def subtree(handle, q, v, poses, b, com, mass, J):
     """Centre of mass (N, 3), mass (N,) and Jacobian (N, 3, nv; zeroed) of link b and all that hangs on it."""
     (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
-    IC = RigidInertiaRows(work.spare, IC_)
+    IC = work.spare.IC
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         unit_columns(model, work)
@@ -163,9 +163,10 @@ def retract(topology, base, step, xi, q):
 
     A free joint moves along a screw: in its chart φ = ω,  d = R Jₗ(ω) v.
     """
+    bodies = Bodies(topology)
     for s in range(len(q)):
-        for i in range(1, len(topology)):
-            kind, k, j, n = topology[i, KIND], topology[i, IQ], topology[i, IV], topology[i, NV]
+        for i in range(1, len(bodies)):
+            kind, k, j, n = bodies[i].kind, bodies[i].iq, bodies[i].iv, bodies[i].nv
             if kind == SPHERICAL or kind == FREE:
                 for m in range(n):
                     xi[j + m] = step[s, j + m]

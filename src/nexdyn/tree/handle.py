@@ -15,27 +15,19 @@ from numba import carray, config, types
 from numba.extending import intrinsic
 
 from nexdyn.kernel import allocating, formula
-from nexdyn.tree.tables import (
-    BODY_COLUMNS,
-    BODY_WORK,
-    COLUMNS_WORK,
-    FREEDOM_COLUMNS,
-    FREEDOM_WORK,
-    SHARES_WORK,
-    SPARE_WORK,
-    TOPOLOGY_COLUMNS,
-    TreeModel,
-    TreeWork,
-)
+from nexdyn.tree.tables import Body, Columns, Dof, Moving, Outward, Reduced, Rigid, Share, TreeModel, TreeWork
 
 FIELDS = 12
+WIDTHS = tuple(record.columns for record in (Body, Rigid, Dof, Moving, Outward, Reduced, Columns, Share))
+"""Columns of the tables, in the order of the addresses."""
 
 
 class Handle:
     """The integers and their address; keeps the tables alive. The tables are C-contiguous."""
 
     def __init__(self, model: TreeModel, work: TreeWork) -> None:
-        self.tables = model, work, int(model.topology[0, 2]), int(model.topology[0, 3])
+        world = model.topology[0]
+        self.tables = model, work, int(world.iq), int(world.iv)
         sizes = [len(model.topology), len(model.freedom), *self.tables[2:]]
         self._integers = np.array([*sizes, *(table.ctypes.data for table in (*model, *work))], dtype=np.int64)
         self.address = int(self._integers.ctypes.data)
@@ -67,16 +59,16 @@ def _tables_at(address):
     h = carray(_integers_at(address), (FIELDS,))
     bodies, freedoms = h[0], h[1]
     model = TreeModel(
-        carray(_integers_at(h[4]), (bodies, TOPOLOGY_COLUMNS)),
-        carray(_floats_at(h[5]), (bodies, BODY_COLUMNS)),
-        carray(_floats_at(h[6]), (freedoms, FREEDOM_COLUMNS)),
+        carray(_integers_at(h[4]), (bodies, WIDTHS[0])),
+        carray(_floats_at(h[5]), (bodies, WIDTHS[1])),
+        carray(_floats_at(h[6]), (freedoms, WIDTHS[2])),
     )
     work = TreeWork(
-        carray(_floats_at(h[7]), (bodies, BODY_WORK)),
-        carray(_floats_at(h[8]), (bodies, SPARE_WORK)),
-        carray(_floats_at(h[9]), (freedoms, FREEDOM_WORK)),
-        carray(_floats_at(h[10]), (freedoms, COLUMNS_WORK)),
-        carray(_floats_at(h[11]), (bodies // 2 + 1, SHARES_WORK)),
+        carray(_floats_at(h[7]), (bodies, WIDTHS[3])),
+        carray(_floats_at(h[8]), (bodies, WIDTHS[4])),
+        carray(_floats_at(h[9]), (freedoms, WIDTHS[5])),
+        carray(_floats_at(h[10]), (freedoms, WIDTHS[6])),
+        carray(_floats_at(h[11]), (bodies // 2 + 1, WIDTHS[7])),
     )
     return model, work, h[2], h[3]
 

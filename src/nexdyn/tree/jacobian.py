@@ -12,8 +12,6 @@ from __future__ import annotations
 from nexdyn.joints.verbs import column_rate
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Motion, cross, to_child
-from nexdyn.spatial.table import MotionRows
-from nexdyn.tree.tables import H_, IQ, IV, KIND, NV, PARENT, V_
 
 LOCAL, WORLD, WORLD_ALIGNED = range(3)
 
@@ -27,16 +25,16 @@ def _put(m, j, J):
 @formula
 def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):
     """J and J̇ (6 × nv, zeroed by the caller) of the frame at pose X_bF in body b; from H, V and the world poses."""
-    topology = model.topology
-    H, V = MotionRows(work.columns, H_), MotionRows(work.body, V_)
+    bodies = model.topology
+    H, V = work.columns.H, work.body.V
     X_WF = X_W[b] @ X_bF
     V_W = X_W[b] @ V[b]
     p_dot = V_W.v + cross(V_W.w, X_WF.p)
     a = b
     while a > 0:
         V_Wa = X_W[a] @ V[a]
-        kind, k, first = topology[a, KIND], topology[a, IQ], topology[a, IV]
-        for j in range(first, first + topology[a, NV]):
+        kind, k, first = bodies[a].kind, bodies[a].iq, bodies[a].iv
+        for j in range(first, first + bodies[a].nv):
             h = X_W[a] @ H[j]
             h_dot = cross(V_Wa, h) + X_W[a] @ column_rate(kind, q, k, v, first, j - first, H[j])
             if reference == LOCAL:
@@ -48,4 +46,4 @@ def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):
             else:
                 _put(Motion(h.w, h.v + cross(h.w, X_WF.p)), j, J)
                 _put(Motion(h_dot.w, h_dot.v + cross(h_dot.w, X_WF.p) + cross(h.w, p_dot)), j, J_dot)
-        a = topology[a, PARENT]
+        a = bodies[a].parent

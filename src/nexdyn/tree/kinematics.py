@@ -10,13 +10,12 @@ from nexdyn.joints.verbs import PRISMATIC, REVOLUTE, child_pose, joint_bias, mot
 from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, Vec3, cross, to_child
 from nexdyn.spatial.lanes import zero
-from nexdyn.tree.tables import Bodies, ColumnRows, Motions, Rigids
 
 
 @inlined
 def body_motion(model, i, q, v, X_PJ, V_parent, H):
     """X_i, V_i, c_i of body i from its parent's velocity; H gets the columns of a joint neither revolute nor prismatic."""
-    body, pitch = Bodies(model.topology)[i], Rigids(model.body)[i].pitch
+    body, pitch = model.topology[i], model.body[i].pitch
     kind, k, j = body.kind, body.iq, body.iv
     # X_i = X_PJ X_J(q),  V' = X_i⁻¹ V_p
     X_i = child_pose(kind, X_PJ, pitch, q, k)
@@ -39,8 +38,8 @@ def body_motion(model, i, q, v, X_PJ, V_parent, H):
 @formula
 def kinematics(model, q, v, work):
     """X, V, c of every body and the columns H of joints that are neither revolute nor prismatic."""
-    bodies, X_PJ, H = Bodies(model.topology), Rigids(model.body).X_PJ, ColumnRows(work.columns).H
-    moving = Motions(work.body)
+    bodies, X_PJ, H = model.topology, model.body.X_PJ, work.columns.H
+    moving = work.body
     X, V, c = moving.X, moving.V, moving.c
     for i in range(1, len(bodies)):
         X[i], V[i], c[i] = body_motion(model, i, q, v, X_PJ[i], V[bodies[i].parent], H)
@@ -49,7 +48,7 @@ def kinematics(model, q, v, work):
 @formula
 def world_poses(model, work, X_W):
     """X_W[i] of every body from X; row 0 is the world's identity."""
-    bodies, X = Bodies(model.topology), Motions(work.body).X
+    bodies, X = model.topology, work.body.X
     for i in range(1, len(bodies)):
         # X_Wi = X_Wp X_i
         X_W[i] = X_W[bodies[i].parent] @ X[i]
@@ -58,7 +57,7 @@ def world_poses(model, work, X_W):
 @formula
 def forward_kinematics(model, q, X_W):
     """X_W[i] of every body from q alone: T_0n as the product of the transforms along the path from the root."""
-    bodies, rigids = Bodies(model.topology), Rigids(model.body)
+    bodies, rigids = model.topology, model.body
     for i in range(1, len(bodies)):
         # X_Wi = X_Wp X_PJ X_J(q)
         body, rigid = bodies[i], rigids[i]

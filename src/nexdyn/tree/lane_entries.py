@@ -91,7 +91,8 @@ def crba_in_lanes(model, scratch, first, stop, q, M):
 
 def shared_model(model: TreeModel) -> TreeModel:
     """The tables of a tree as all lanes see them."""
-    return TreeModel(model.topology, SharedTable(model.body, 0), SharedTable(model.freedom, 0))
+    topology, body, freedom = model
+    return TreeModel(topology, SharedTable(body, 0), SharedTable(freedom, 0))
 
 
 def new_scratch(nb: int, nq: int, nv: int) -> LaneScratch:

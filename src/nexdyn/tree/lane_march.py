@@ -14,14 +14,23 @@ from nexdyn.generic import defines, generic
 from nexdyn.integrate.fixed import advance, evaluate, semi_implicit_step
 from nexdyn.integrate.problem import OK, rates_aside, recentre, record
 from nexdyn.kernel import formula, shared
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.lanes import LANES, all_less, lane, zero
-from nexdyn.tree import tables
 from nexdyn.tree.lane_entries import gather
 from nexdyn.tree.motion import Factorisation, TreeProblem
 
-STEP, COMPONENT = 0, 1
 NEVER = -1
 EXPLICIT, SEMI_IMPLICIT = range(2)
+
+
+class Failed(Record):
+    """The step at which a lane was first seen not to be finite, `NEVER` before, and the component."""
+
+    step: int
+    component: int
+
+
+Failures = rows_of(Failed)
 
 
 @formula
@@ -40,8 +49,8 @@ def mark_failed(y, size, k, failed):
         for m in range(size):
             x = y.data[m, 0, s]
             if not (x - x == 0.0):
-                if failed[s, STEP] == NEVER:
-                    failed[s, STEP], failed[s, COMPONENT] = k, m
+                if failed[s].step == NEVER:
+                    failed[s].step, failed[s].component = k, m
                 for other in range(size):
                     y.data[other, 0, s] = 0.0
                 break
@@ -60,7 +69,7 @@ def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K,
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
     scheme: EXPLICIT by A, b, c, or SEMI_IMPLICIT. inputs (rows, n): efforts, one row a step, row k + shift for step k.
-    failed (LANES, 2) int64: step and component where a lane was first seen not to be finite, −1 before. Returns (status, rows written).
+    failed (LANES, 2) int64: a `Failed` each. Returns (status, rows written).
     """
     row = 0
     size = 2 * n
@@ -78,7 +87,7 @@ def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K,
         else:
             advance(dt, b, y, K, size)
         if not all_finite(y, size):
-            mark_failed(y, size, k, failed)
+            mark_failed(y, size, k, Failures(failed))
         recentre(problem, y, K, 0)
         k += 1
     return OK, row
@@ -108,7 +117,7 @@ inverse_pivot = generic("inverse_pivot", "D⁻¹ of freedom j in the last evalua
 
 @defines(inverse_pivot)
 def _(problem: TreeProblem, factorisation: None, j: float) -> Any:
-    return problem.work.freedom[j, tables.D_]
+    return problem.work.freedom[j].r
 
 
 @defines(inverse_pivot)
@@ -126,9 +135,9 @@ def mark_sound(problem, sure, K, n, sound):
             if not (x - x == 0.0):
                 sound[s] = 0
         for j in range(n):
-            D_ = lane(inverse_pivot(problem, problem.factorisation, j), s)
+            r = lane(inverse_pivot(problem, problem.factorisation, j), s)
             # an infinite pivot, D⁻¹ = 0, is none
-            if not (D_ > 0.0 and sure[s] * D_ < 1.0):
+            if not (r > 0.0 and sure[s] * r < 1.0):
                 sound[s] = 0
 
 

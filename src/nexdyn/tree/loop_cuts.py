@@ -21,15 +21,7 @@ from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Force, T, Vec3, cross, exp_quaternion
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.loops import link_pair
-from nexdyn.tree.tables import EXT_, V_, XW_
-
-OWN_END, OWN_TERM, OWN_Q, OWN_V, OWN_JOINT = range(5)  # of a coordinate of a joint that was cut
-BALL_PAIR, BALL_V, BALL_FREEDOMS, BALL_JOINT, BALL_NUMBERS = range(5)  # of a ball or free joint that was cut
-STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)  # the numbers of the efforts in a freedom
-
-NEAR_PLACE, TERM, Q_PLACE = range(3)  # of an angle
 
 measure_own = generic("measure_own", "Coordinates and velocities of joints that were cut, beyond those of the tree.")
 act_own = generic("act_own", "The efforts in them as wrenches on the links.")
@@ -53,7 +45,7 @@ def foresee_angles(loops, t, q):
     h = t - spun[len(near)]
     spun[len(near)] = t
     for n in range(len(angles)):
-        k, at = angles[n, NEAR_PLACE], angles[n, Q_PLACE]
+        k, at = angles[n].near, angles[n].q
         if at >= 0:
             near[k] = q[at]
         else:
@@ -65,35 +57,35 @@ def foresee_angles(loops, t, q):
 def count_angles(work, loops, t):
     """Angles and their rates, at the present poses and velocities of the links."""
     tables, angles, near, spun = loops.tables, loops.angles, loops.near, loops.spun
-    X_W, V = PoseRows(work.spare, XW_), MotionRows(work.body, V_)
+    X_W, V = work.spare.X_W, work.body.V
     for n in range(len(angles)):
-        if angles[n, Q_PLACE] < 0:
-            e = angles[n, TERM]
+        if angles[n].q < 0:
+            e = angles[n].term
             k = tables.terms[e, PAIR]
             a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
             pair = link_pair(tables, k, a, b, X_W)
             value(tables, e, t, pair, near)
             g = gradient(tables, e, t, pair, near)
-            spun[angles[n, NEAR_PLACE]] = g.w_a @ (X_W[a].R @ V[a].w) + g.w_b @ (X_W[b].R @ V[b].w)
+            spun[angles[n].near] = g.w_a @ (X_W[a].R @ V[a].w) + g.w_b @ (X_W[b].R @ V[b].w)
 
 
 @formula
 def measure_cut_joints(model, work, loops, t, q, v):
     """q and v of cut joints from poses and velocities of the links; of ball and free joints v."""
     tables, own, near = loops.tables, loops.own, loops.near
-    X_W, V = PoseRows(work.spare, XW_), MotionRows(work.body, V_)
+    X_W, V = work.spare.X_W, work.body.V
     for n in range(len(own)):
-        k, e = own[n, OWN_END], own[n, OWN_TERM]
+        k, e = own[n].pair, own[n].term
         a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
         R_a, R_b = X_W[a].R, X_W[b].R
         pair = link_pair(tables, k, a, b, X_W)
-        q[own[n, OWN_Q]] = value(tables, e, t, pair, near)
+        q[own[n].q] = value(tables, e, t, pair, near)
         g = gradient(tables, e, t, pair, near)
-        v[own[n, OWN_V]] = (g.w_a @ (R_a @ V[a].w) + g.v_a @ (R_a @ V[a].v)) + (
+        v[own[n].v] = (g.w_a @ (R_a @ V[a].w) + g.v_a @ (R_a @ V[a].v)) + (
             g.w_b @ (R_b @ V[b].w) + g.v_b @ (R_b @ V[b].v)
         )
     for n in range(len(loops.balls)):
-        k, j = loops.balls[n, BALL_PAIR], loops.balls[n, BALL_V]
+        k, j = loops.balls[n].pair, loops.balls[n].v
         a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
         R_a, R_b = X_W[a].R, X_W[b].R
         pair = link_pair(tables, k, a, b, X_W)
@@ -101,7 +93,7 @@ def measure_cut_joints(model, work, loops, t, q, v):
         # v = R_Bᵀ (ω_b − ω_a, ṗ_B − ṗ_a at B)
         turn = T(pair.R_B) @ (w_b - w_a)
         v[j], v[j + 1], v[j + 2] = turn.x, turn.y, turn.z
-        if loops.balls[n, BALL_FREEDOMS] == 6:
+        if loops.balls[n].nv == 6:
             at_B = R_b @ V[b].v + cross(w_b, pair.s_B) - R_a @ V[a].v - cross(w_a, pair.s_A + pair.d)
             move = T(pair.R_B) @ at_B
             v[j + 3], v[j + 4], v[j + 5] = move.x, move.y, move.z
@@ -110,15 +102,15 @@ def measure_cut_joints(model, work, loops, t, q, v):
 @formula
 def own_effort(loops, n, q, v):
     """Spring, damper and friction of a coordinate of a cut joint."""
-    x, y, numbers = q[loops.own[n, OWN_Q]], v[loops.own[n, OWN_V]], loops.own_numbers
-    effort = spring_damper(x, y, numbers[n, STIFFNESS], numbers[n, REST], numbers[n, DAMPING])
-    return effort + friction_effort(y, numbers[n, FRICTION], numbers[n, FRICTION_SPEED])
+    x, y, own = q[loops.own[n].q], v[loops.own[n].v], loops.efforts[n]
+    effort = spring_damper(x, y, own.stiffness, own.rest, own.damping)
+    return effort + friction_effort(y, own.friction, own.friction_speed)
 
 
 @formula
 def add_term_wrench(tables, work, k, e, t, near, size):
     """F_ext of the two links of pair k += size times the gradient of term e."""
-    X_W, F = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_)
+    X_W, F = work.spare.X_W, work.body.external
     a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
     g = gradient(tables, e, t, link_pair(tables, k, a, b, X_W), near)
     Rt_a, Rt_b = T(X_W[a].R), T(X_W[b].R)
@@ -129,19 +121,19 @@ def add_term_wrench(tables, work, k, e, t, near, size):
 @formula
 def ball_pair(loops, n, X_W):
     """The frames of ball n."""
-    k = loops.balls[n, BALL_PAIR]
+    k = loops.balls[n].pair
     return link_pair(loops.tables, k, loops.tables.pairs[k, BODY_A], loops.tables.pairs[k, BODY_B], X_W)
 
 
 @formula
 def ball_efforts(loops, n, pair, v, tau):
     """τ of ball n += its spring, dampers and friction."""
-    numbers, i, j = loops.own_numbers, loops.balls[n, BALL_NUMBERS], loops.balls[n, BALL_V]
-    for m in range(loops.balls[n, BALL_FREEDOMS]):
-        tau[j + m] += friction_effort(v[j + m], numbers[i + m, FRICTION], numbers[i + m, FRICTION_SPEED])
-        tau[j + m] -= numbers[i + m, DAMPING] * v[j + m]
-    K = Vec3(numbers[i, STIFFNESS], numbers[i + 1, STIFFNESS], numbers[i + 2, STIFFNESS])
-    rest = Vec3(numbers[i, REST], numbers[i + 1, REST], numbers[i + 2, REST])
+    efforts, i, j = loops.efforts, loops.balls[n].efforts, loops.balls[n].v
+    for m in range(loops.balls[n].nv):
+        tau[j + m] += friction_effort(v[j + m], efforts[i + m].friction, efforts[i + m].friction_speed)
+        tau[j + m] -= efforts[i + m].damping * v[j + m]
+    K = Vec3(efforts[i].stiffness, efforts[i + 1].stiffness, efforts[i + 2].stiffness)
+    rest = Vec3(efforts[i].rest, efforts[i + 1].rest, efforts[i + 2].rest)
     torque = spherical_spring(exp_quaternion(rotation_vector(T(pair.R_A) @ pair.R_B)), K, rest)
     tau[j], tau[j + 1], tau[j + 2] = tau[j] + torque.x, tau[j + 1] + torque.y, tau[j + 2] + torque.z
 
@@ -149,18 +141,18 @@ def ball_efforts(loops, n, pair, v, tau):
 @formula
 def ball_energy(loops, n, pair):
     """½ (φ − φ₀)ᵀ K (φ − φ₀)."""
-    phi, numbers, i = rotation_vector(T(pair.R_A) @ pair.R_B), loops.own_numbers, loops.balls[n, BALL_NUMBERS]
-    U = spring_energy(phi.x, numbers[i, STIFFNESS], numbers[i, REST])
-    U += spring_energy(phi.y, numbers[i + 1, STIFFNESS], numbers[i + 1, REST])
-    return U + spring_energy(phi.z, numbers[i + 2, STIFFNESS], numbers[i + 2, REST])
+    phi, efforts, i = rotation_vector(T(pair.R_A) @ pair.R_B), loops.efforts, loops.balls[n].efforts
+    U = spring_energy(phi.x, efforts[i].stiffness, efforts[i].rest)
+    U += spring_energy(phi.y, efforts[i + 1].stiffness, efforts[i + 1].rest)
+    return U + spring_energy(phi.z, efforts[i + 2].stiffness, efforts[i + 2].rest)
 
 
 @formula
 def ball_wrench(loops, n, pair, tau):
     """(n, f) = R_B τ on the child at B, in world axes."""
-    j = loops.balls[n, BALL_V]
+    j = loops.balls[n].v
     f = Vec3(0.0, 0.0, 0.0)
-    if loops.balls[n, BALL_FREEDOMS] == 6:
+    if loops.balls[n].nv == 6:
         f = pair.R_B @ Vec3(tau[j + 3], tau[j + 4], tau[j + 5])
     return Force(pair.R_B @ Vec3(tau[j], tau[j + 1], tau[j + 2]), f)
 
@@ -168,7 +160,7 @@ def ball_wrench(loops, n, pair, tau):
 @formula
 def add_ball_wrench(loops, work, n, pair, W):
     """F_ext of the two links of ball n, on which the wrench W at B and its opposite act."""
-    X_W, F, k = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_), loops.balls[n, BALL_PAIR]
+    X_W, F, k = work.spare.X_W, work.body.external, loops.balls[n].pair
     a, b = loops.tables.pairs[k, BODY_A], loops.tables.pairs[k, BODY_B]
     Rt_a, Rt_b = T(X_W[a].R), T(X_W[b].R)
     F[a] = F[a] - Force(Rt_a @ (W.n + cross(pair.s_A + pair.d, W.f)), Rt_a @ W.f)
@@ -184,10 +176,10 @@ def _(work: Any, loops: Any, t: float, q: Any, v: Any, tau: Any, forces: None) -
 def _(work: Any, loops: Any, t: float, q: Any, v: Any, tau: Any, forces: Any) -> Any:
     own = loops.own
     for n in range(len(own)):
-        tau[own[n, OWN_V]] += own_effort(loops, n, q, v)
-        add_term_wrench(loops.tables, work, own[n, OWN_END], own[n, OWN_TERM], t, loops.near, tau[own[n, OWN_V]])
+        tau[own[n].v] += own_effort(loops, n, q, v)
+        add_term_wrench(loops.tables, work, own[n].pair, own[n].term, t, loops.near, tau[own[n].v])
     for n in range(len(loops.balls)):
-        pair = ball_pair(loops, n, PoseRows(work.spare, XW_))
+        pair = ball_pair(loops, n, work.spare.X_W)
         ball_efforts(loops, n, pair, v, tau)
         add_ball_wrench(loops, work, n, pair, ball_wrench(loops, n, pair, tau))
     return 0

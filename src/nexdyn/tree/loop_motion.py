@@ -34,7 +34,6 @@ from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
 from nexdyn.kernel import formula, inlined, kernel, outlined
 from nexdyn.spatial.algebra import Force, Vec3
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.elements import act
 from nexdyn.tree.kinematics import kinematics, world_poses
@@ -49,9 +48,8 @@ from nexdyn.tree.loop_solve import (
     take_rows,
     watch_dependence,
 )
-from nexdyn.tree.loops import C_ROW, RATE_ROW, SECOND_ROW, LoopTables, evaluate_rows
+from nexdyn.tree.loops import POSITIONS, VELOCITIES, LoopTables, equation, evaluate_rows
 from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, turns_counted, with_states
-from nexdyn.tree.tables import EXT_, V_, XW_
 
 OPEN = 53
 """Status: the rows do not close after a step."""
@@ -61,7 +59,6 @@ ROUNDED = 1e-9
 """What is accepted where rounding leaves no less."""
 ASTRAY = 1e-6
 """|C| of rows that the others should have closed at which the mechanism has left its branch."""
-BORROWED, LENT = range(2)
 PAID, LEAST_PAID, MOST_PAID = 1e-13, 1e-10, 40
 """Part of what is paid back up to which it is the same; up to which it has to be, and most evaluations to find it."""
 PAID_BUT_ROUNDING, GREW = 1e-6, 2
@@ -89,7 +86,7 @@ class LoopProblem(NamedTuple):
 @formula
 def damping_here(work, loops):
     """α, β at the velocities of the links."""
-    damping, needed, V = loops.damping, loops.needed, MotionRows(work.body, V_)
+    damping, needed, V = loops.damping, loops.needed, work.body.V
     a, b = damping[ALPHA], damping[BETA]
     if a < 0.0 or b < 0.0:
         squared = 0.0
@@ -103,7 +100,7 @@ def damping_here(work, loops):
 @inlined
 def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):
     """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
-    of_rows, row_of, mu, lent = loops.of_rows, loops.row_of, loops.mu, loops.lent
+    row_of, mu, lent = loops.row_of, loops.mu, loops.lent
     owed, before, grew = 0.0, inf, 0
     for _ in range(MOST_PAID if len(lent) > 0 else 1):
         articulated_bodies(model, q, v, tau, forces, work, a)
@@ -115,10 +112,10 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):
         alpha, beta = damping_here(work, loops)
         for r in range(len(mu)):
             # (Cq M⁻¹Cqᵀ) λ = C̈₀ + 2 α Ċ + β² C
-            g, l = row_of[r, 0], row_of[r, 1]
-            mu[r] = of_rows[g, SECOND_ROW, l] + 2.0 * alpha * of_rows[g, RATE_ROW, l]
+            row = equation(loops, row_of[r].group, row_of[r].lane)
+            mu[r] = row.second + 2.0 * alpha * row.rate
             if not loops.velocity_level[r]:
-                mu[r] += beta * beta * of_rows[g, C_ROW, l]
+                mu[r] += beta * beta * row.C
         solve_rows(loops)
         response(model, work, loops)
         for j in range(len(loops.change)):
@@ -131,8 +128,8 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):
     if owed > LEAST_PAID and grew < GREW:
         a[0] = nan  # what moves is too light beside what was lent
     for j in range(len(lent)):
-        tau[j] -= lent[j, LENT]
-        lent[j, LENT] = 0.0
+        tau[j] -= lent[j].effort
+        lent[j].effort = 0.0
 
 
 @formula
@@ -141,14 +138,14 @@ def paid_back(lent, a, tau, least):
     would ask."""
     most, lends, fastest = 0.0, 0.0, least
     for j in range(len(lent)):
-        effort = lent[j, BORROWED] * a[j]
+        effort = lent[j].inertia * a[j]
         most, lends, fastest = (
-            max(most, abs(effort - lent[j, LENT])),
-            max(lends, lent[j, BORROWED]),
+            max(most, abs(effort - lent[j].effort)),
+            max(lends, lent[j].inertia),
             max(fastest, abs(a[j])),
         )
-        tau[j] += effort - lent[j, LENT]
-        lent[j, LENT] = effort
+        tau[j] += effort - lent[j].effort
+        lent[j].effort = effort
     return most / (lends * fastest) if lends * fastest > 0.0 else 0.0
 
 
@@ -163,7 +160,7 @@ def correction(model, work, loops, t, q, v, tau, a, which):
     """loops.change ← M⁻¹Cqᵀ (Cq M⁻¹Cqᵀ)⁻¹ x, what to take from q for x = C, from v for x = Cq v − ν; `which` says which."""
     articulated_bodies(model, q, v, tau, None, work, a)
     evaluate_rows(model, work, loops, t, False)
-    factor_rows(work, loops, which == C_ROW)
+    factor_rows(work, loops, which == POSITIONS)
     take_rows(loops, which)
     solve_rows(loops)
     response(model, work, loops)
@@ -172,7 +169,7 @@ def correction(model, work, loops, t, q, v, tau, a, which):
 @formula
 def externals_cleared(model, work):
     """F_ext ← 0."""
-    F, o = ForceRows(work.body, EXT_), Vec3(0.0, 0.0, 0.0)
+    F, o = work.body.external, Vec3(0.0, 0.0, 0.0)
     for i in range(len(model.topology)):
         F[i] = Force(o, o)
 
@@ -185,7 +182,7 @@ def efforts(model, work, loops, t, q, v, tau, forces):
     joint_efforts(model, q, v, tau)
     if len(tau) > len(loops.change) and forces is not None:
         kinematics(model, q, v, work)
-        world_poses(model, work, PoseRows(work.spare, XW_))
+        world_poses(model, work, work.spare.X_W)
         measure_own(model, work, loops, t, q, v, forces)
     status = act(model, work, t, q, v, tau, forces)
     act_own(work, loops, t, q, v, tau, forces)
@@ -212,7 +209,7 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
     problem.stamp[0] += 1.0
     problem.stamp[1 + i] = problem.stamp[0]
     problem.stages[i, 0] = t
-    problem.stages[i, 1] = largest_residual(loops, C_ROW)
+    problem.stages[i, 1] = largest_residual(loops, POSITIONS)
     for r in range(len(loops.mu)):
         problem.stages[i, 2 + r] = loops.mu[r]
     return OK
@@ -232,7 +229,7 @@ def _(problem: LoopProblem, t: float, y: Any) -> Any:
     foresee_angles(loops, t, tree.q)
     if len(tree.tau) > len(loops.change):
         kinematics(tree.model, tree.q, tree.v, tree.work)
-        world_poses(tree.model, tree.work, PoseRows(tree.work.spare, XW_))
+        world_poses(tree.model, tree.work, tree.work.spare.X_W)
         measure_own(tree.model, tree.work, loops, t, tree.q, tree.v, tree.forces)
     return states.sample_forces(tree.forces, t, tree.q, tree.v, y, 2 * tree.n)
 
@@ -273,7 +270,8 @@ def move_base(tree, step):
     """base ← base moved against the velocity `step` for a unit of time."""
     runs, base, q = tree.runs, tree.base, tree.q
     for e in range(len(runs)):
-        kind, k, j, count = runs[e, 0], runs[e, 1], runs[e, 2], runs[e, 3]
+        run = runs[e]
+        kind, k, j, count = run.kind, run.iq, run.iv, run.nv
         if kind == SPHERICAL or kind == FREE:
             for m in range(j, j + count):
                 tree.v[m] = -step[m]
@@ -339,17 +337,17 @@ def project(problem, t, y):
         fresh = True
     else:
         evaluate_at_base(problem, t, y)
-    before = largest_residual(loops, C_ROW)
+    before = largest_residual(loops, POSITIONS)
     for _ in range(MOST):
         if before <= CLOSED:
             break
-        found_change(tree, loops, C_ROW)
+        found_change(tree, loops, POSITIONS)
         move_base(tree, loops.change)
         if fresh:
             factored_at_base(problem, t, y, True)
         else:
             evaluate_at_base(problem, t, y)
-        now = largest_residual(loops, C_ROW)
+        now = largest_residual(loops, POSITIONS)
         if not now < 0.3 * before and now > CLOSED:
             if fresh and now < ROUNDED:
                 before = now
@@ -361,17 +359,17 @@ def project(problem, t, y):
         return OPEN
     if mixed or fresh:
         factor_rows(tree.work, loops, False)
-    most = largest_residual(loops, RATE_ROW)
+    most = largest_residual(loops, VELOCITIES)
     for _ in range(MOST):
         if most <= ALONG * largest_speed(loops, y, tree.n):
             break
-        found_change(tree, loops, RATE_ROW)
+        found_change(tree, loops, VELOCITIES)
         for j in range(tree.n):
             y[tree.n + j] -= loops.change[j]
         if fresh:
             break  # factored here, the velocities are exact
         evaluate_at_base(problem, t, y)
-        now = largest_residual(loops, RATE_ROW)
+        now = largest_residual(loops, VELOCITIES)
         if not now < 0.3 * most:
             factored_at_base(problem, t, y, False)
             fresh = True

@@ -22,7 +22,7 @@ from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Force, T, Vec3, cross
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
+from nexdyn.spatial.table import ForceRows, PoseRows
 from nexdyn.tree import tables
 from nexdyn.tree.compile import Compiled
 from nexdyn.tree.crba import unit_columns
@@ -31,15 +31,6 @@ from nexdyn.tree.energy import gravity_energy, kinetic_energy
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
 from nexdyn.tree.loop_cuts import (
-    BALL_JOINT,
-    BALL_V,
-    OWN_END,
-    OWN_JOINT,
-    OWN_Q,
-    OWN_TERM,
-    OWN_V,
-    REST,
-    STIFFNESS,
     add_ball_wrench,
     add_term_wrench,
     ball_efforts,
@@ -53,7 +44,6 @@ from nexdyn.tree.loop_tables import Rows, loop_tables
 from nexdyn.tree.loops import link_pair
 from nexdyn.tree.observe import Observation, tell
 from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import A_, EXT_, V_, XW_
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along, counted
 
@@ -81,7 +71,7 @@ def wrench_on_child(tables_, X_W, k, e, t, near, size, child_first, k_joint):
 def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):
     """out (n, 6): wrenches of the joints with pairs `joints` (n,) on their children; of_row (m,): whose row, or −1;
     child_first (nt,): whether the child comes first in the pair of a term."""
-    tables_, X_W, R = loops.tables, PoseRows(work.spare, XW_), ForceRows(out, 0)
+    tables_, X_W, R = loops.tables, work.spare.X_W, ForceRows(out, 0)
     o = Vec3(0.0, 0.0, 0.0)
     for n in range(len(joints)):
         R[n] = Force(o, o)
@@ -96,8 +86,8 @@ def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):
 @formula
 def own_acceleration(work, loops, n, t):
     """q̈ of a coordinate of a cut joint, from the accelerations of the links."""
-    tables_, k, e = loops.tables, loops.own[n, OWN_END], loops.own[n, OWN_TERM]
-    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
+    tables_, k, e = loops.tables, loops.own[n].pair, loops.own[n].term
+    X_W, V, A = work.spare.X_W, work.body.V, work.body.A
     a, b = tables_.pairs[k, BODY_A], tables_.pairs[k, BODY_B]
     R_a, R_b = X_W[a].R, X_W[b].R
     pair = link_pair(tables_, k, a, b, X_W)
@@ -120,7 +110,7 @@ def observe_loops(
     force comes to the links of the tree from outside. q_all, v_all, tau: room for a state with the coordinates of cut
     joints; own (N, 3, no): these, their velocities and accelerations.
     """
-    X_W, F_ext = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_)
+    X_W, F_ext = work.spare.X_W, work.body.external
     tables_, nb, o = loops.tables, len(model.topology) - 1, Vec3(0.0, 0.0, 0.0)
     nq, nv = q.shape[1], v.shape[1]
     for s in range(len(t)):
@@ -143,7 +133,7 @@ def observe_loops(
                 value(tables_, e, t[s], pair, loops.near)
         measure_cut_joints(model, work, loops, t[s], q_all, v_all)
         for n in range(len(loops.own)):
-            own[s, 0, n], own[s, 1, n] = q_all[loops.own[n, OWN_Q]], v_all[loops.own[n, OWN_V]]
+            own[s, 0, n], own[s, 1, n] = q_all[loops.own[n].q], v_all[loops.own[n].v]
         for i in range(len(model.topology)):
             F_ext[i] = Force(o, o)
         status = act(model, work, t[s], q_all, v_all, tau, forces)
@@ -156,11 +146,11 @@ def observe_loops(
         cut_reactions(work, loops, joints, transmits, child_first, t[s], lam[s], wrenches[s, nb:])
         W = ForceRows(wrenches[s], 0)
         for n in range(len(loops.own)):
-            k, e, x = loops.own[n, OWN_END], loops.own[n, OWN_TERM], q_all[loops.own[n, OWN_Q]]
-            effort = tau[loops.own[n, OWN_V]] + own_effort(loops, n, q_all, v_all)
+            place, x = loops.own[n], q_all[loops.own[n].q]
+            k, e, j = place.pair, place.term, place.joint
+            effort = tau[place.v] + own_effort(loops, n, q_all, v_all)
             add_term_wrench(tables_, work, k, e, t[s], loops.near, effort)
-            elastic += 0.5 * loops.own_numbers[n, STIFFNESS] * (x - loops.own_numbers[n, REST]) ** 2
-            j = loops.own[n, OWN_JOINT]
+            elastic += 0.5 * loops.efforts[n].stiffness * (x - loops.efforts[n].rest) ** 2
             F = wrench_on_child(tables_, X_W, k, e, t[s], loops.near, effort, child_first[e], joints[j])
             W[nb + j] = W[nb + j] + F
         for n in range(len(loops.balls)):
@@ -169,7 +159,7 @@ def observe_loops(
             ball_efforts(loops, n, pair, v_all, tau)
             F = ball_wrench(loops, n, pair, tau)
             add_ball_wrench(loops, work, n, pair, F)
-            j, Rt = loops.balls[n, BALL_JOINT], T(pair.R_A)
+            j, Rt = loops.balls[n].joint, T(pair.R_A)
             W[nb + j] = W[nb + j] + Force(Rt @ (F.n + cross(pair.d, F.f)), Rt @ F.f)
         for r in range(len(external)):
             if external[r]:
@@ -268,8 +258,8 @@ def forces_of(system: System, c: Compiled, rows: Rows, counting: bool = False) -
     first: dict[str, tuple[int, int]] = {}
     for n, (joint, _) in enumerate(rows.own):
         first.setdefault(joint, (c.nq + n, c.nv + n))
-    for ball, place in zip(rows.balls, rows.tables.balls, strict=True):
-        first[ball.name] = c.nq + int(place[BALL_V]) - c.nv, int(place[BALL_V])
+    for ball, j in zip(rows.balls, rows.tables.balls.v.tolist(), strict=True):
+        first[ball.name] = c.nq + j - c.nv, j
 
     def freedom(joint: str) -> tuple[int, int]:
         return first[joint] if joint in first else (int(c.first_q[arcs[joint]]), int(c.first_v[arcs[joint]]))

@@ -15,24 +15,9 @@ from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, Vec3, to_child
 from nexdyn.spatial.lanes import packs, zero
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.spatial.turned_z import about_z
-from nexdyn.tree.loops import (
-    C_ROW,
-    FIRST_PATH,
-    FIRST_ROW,
-    FIRST_SHARED,
-    FREEDOM,
-    FREEDOMS,
-    GROUP_A,
-    GROUP_B,
-    MU_ROW,
-    PATH,
-    PLACE,
-    ROWS,
-    SHARED,
-)  # fmt: skip
-from nexdyn.tree.tables import A_, D_, FLAGS, H_, IV, KIND, NV, PARENT, TURNS_Z, U_, X_
+from nexdyn.tree.loops import POSITIONS, VELOCITIES, Dependence, OfRows, Redundancy, equation
+from nexdyn.tree.tables import TURNS_Z
 
 DEPENDENT = 1e-13
 """A pivot below this part of its diagonal is rounding."""
@@ -46,43 +31,43 @@ WORSE = 0.1
 def factor_rows(work, loops, of_positions):
     """A = Σ s sᵀ/d as L D Lᵀ in place. A row that depends on those before, in this pose, carries nothing; nor do, where
     positions are projected, rows at velocity level."""
-    spare = loops.spare
+    spare = Redundancy(loops.spare)
     gram(work, loops)
-    if spare[0] > 0.0 and spare[1] == 0.0:
+    if spare.rows > 0.0 and spare.pivot == 0.0:
         choose_rows(loops)
     least = eliminate(loops, of_positions)
-    if spare[0] > 0.0 and not of_positions:
-        if least < WORSE * spare[1]:
+    if spare.rows > 0.0 and not of_positions:
+        if least < WORSE * spare.pivot:
             gram(work, loops)
             choose_rows(loops)
-            spare[1] = 0.0
+            spare.pivot = 0.0
             least = eliminate(loops, of_positions)
-        spare[1] = max(spare[1], least)
+        spare.pivot = max(spare.pivot, least)
 
 
 @inlined
 def gram(work, loops):
     """A = Σ s sᵀ/d, its lower triangle."""
     groups, couples, shared, s = loops.groups, loops.couples, loops.shared, packs(loops.s)
-    A, low, block = loops.A, loops.first_in_A, loops.of_rows
+    A, low, mu = loops.A, loops.first_in_A, OfRows(packs(loops.of_rows)).mu
     S = loops.s
     for r in range(len(A)):
         for c in range(low[r], r + 1):
             A[r, c] = 0.0
     for c in range(len(couples)):
-        g, h = couples[c, GROUP_A], couples[c, GROUP_B]
-        first, end = couples[c, FIRST_SHARED], couples[c, FIRST_SHARED] + couples[c, SHARED]
-        row_, column_ = groups[g, FIRST_ROW], groups[h, FIRST_ROW]
-        for l in range(groups[g, ROWS]):
+        couple = couples[c]
+        g, h, first, end = couple.g, couple.h, couple.first, couple.first + couple.count
+        row_, column_ = groups[g].first_row, groups[h].first_row
+        for l in range(groups[g].rows):
             # the row of A beside all rows of h at once
             total = zero(s[0, 0])
             for n in range(first, end):
-                d = work.freedom[shared[n, 2], D_] * S[shared[n, 0], 0, l]
-                total = total + d * s[shared[n, 1], 0]
-            packs(block)[h, MU_ROW] = total
-            for k in range(groups[h, ROWS]):
+                d = work.freedom[shared[n].iv].r * S[shared[n].in_g, 0, l]
+                total = total + d * s[shared[n].in_h, 0]
+            mu[h] = total
+            for k in range(groups[h].rows):
                 if column_ + k <= row_ + l:
-                    A[row_ + l, column_ + k] = block[h, MU_ROW, k]
+                    A[row_ + l, column_ + k] = equation(loops, h, k).mu
 
 
 @inlined
@@ -93,7 +78,7 @@ def choose_rows(loops):
     for r in range(m):
         out[r] = 1.0
         rest[r] = 1.0 if A[r, r] > 0.0 else 0.0
-    for k in range(m - int(loops.spare[0])):
+    for k in range(m - int(Redundancy(loops.spare).rows)):
         p = -1
         for r in range(m):
             if out[r] > 0.0 and (p < 0 or rest[r] > rest[p]):
@@ -117,7 +102,8 @@ def eliminate(loops, of_positions):
 
     Where rows are left out: the smallest pivot of the others, as a part of its diagonal; else 1."""
     A, low, out, units, least, most = loops.A, loops.first_in_A, loops.left_out, loops.units, 1.0, 0.0
-    if loops.spare[0] > 0.0:
+    spare = Redundancy(loops.spare).rows
+    if spare > 0.0:
         for r in range(len(A)):
             for c in range(low[r], r + 1):
                 if out[r] > 0.0 or out[c] > 0.0:
@@ -137,7 +123,7 @@ def eliminate(loops, of_positions):
             x = A[r, c] * A[c, c]
             pivot -= x * A[r, c]
             A[r, c] = x
-        if loops.spare[0] > 0.0 and whole > 0.0:
+        if spare > 0.0 and whole > 0.0:
             least = min(least, pivot / whole)
         moves = units[r] * units[r] * whole > NOTHING * most
         carries = moves and pivot > DEPENDENT * whole and not (of_positions and loops.velocity_level[r])
@@ -149,20 +135,20 @@ def eliminate(loops, of_positions):
 @formula
 def watch_dependence(loops, t):
     """Take note of how dependent the rows are at t, by the factors of A."""
-    A, largest, units, d = loops.A, loops.largest, loops.units, loops.dependence
+    A, largest, units, worst = loops.A, loops.largest, loops.units, Dependence(loops.dependence)
     most, first = 1.0, 0
     while first < len(A):
         end = first
-        while end < len(A) and loops.row_of[end, 0] == loops.row_of[first, 0]:
+        while end < len(A) and loops.row_of[end].group == loops.row_of[first].group:
             end += 1
         for r in range(first, end):
             for other in range(first, end):
                 if units[other] == units[r]:
                     most = max(most, largest[other] * A[r, r])
         first = end
-    d[0] = min(d[0], most)
-    if most > d[1]:
-        d[1], d[2] = most, t
+    worst.at_best = min(worst.at_best, most)
+    if most > worst.at_worst:
+        worst.at_worst, worst.when = most, t
 
 
 @inlined
@@ -182,21 +168,17 @@ def solve_rows(loops):
 @inlined
 def response(model, work, loops):
     """change ← M⁻¹Cqᵀ μ."""
-    topology, freedom, change, mu = model.topology, work.freedom, loops.change, loops.mu
+    bodies, reduced, change, mu = model.topology, work.freedom, loops.change, loops.mu
     groups, path, s, outward = loops.groups, loops.path, loops.s, loops.outward
-    X, H, K, A = (
-        PoseRows(work.body, X_),
-        MotionRows(work.columns, H_),
-        ForceRows(freedom, U_),
-        MotionRows(work.body, A_),
-    )
+    X, H, K, A = work.body.X, work.columns.H, reduced.U, work.body.A
     for j in range(len(change)):
         change[j] = 0.0
     for g in range(len(groups)):
-        first, count = groups[g, FIRST_ROW], groups[g, ROWS]
-        for n in range(groups[g, FIRST_PATH], groups[g, FIRST_PATH] + groups[g, PATH]):
-            place, j = path[n, PLACE], path[n, FREEDOM]
-            for m in range(path[n, FREEDOMS]):
+        group = groups[g]
+        first, count = group.first_row, group.rows
+        for n in range(group.first_link, group.first_link + group.links):
+            place, j = path[n].place, path[n].iv
+            for m in range(path[n].nv):
                 total = 0.0
                 for l in range(count):
                     total += s[place + m, 0, l] * mu[first + l]
@@ -204,20 +186,20 @@ def response(model, work, loops):
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for n in range(len(outward)):
         i = outward[n]
-        kind, j = topology[i, KIND], topology[i, IV]
-        if topology[i, FLAGS] & TURNS_Z != 0:
-            a = to_child(about_z(X[i]), A[topology[i, PARENT]])
+        kind, j = bodies[i].kind, bodies[i].iv
+        if bodies[i].flags & TURNS_Z != 0:
+            a = to_child(about_z(X[i]), A[bodies[i].parent])
         else:
-            a = to_child(X[i], A[topology[i, PARENT]])
+            a = to_child(X[i], A[bodies[i].parent])
         if kind == REVOLUTE:
-            change[j] = change[j] * freedom[j, D_] - K[j] @ a
+            change[j] = change[j] * reduced[j].r - K[j] @ a
             a = a + change[j] * ABOUT_Z
         elif kind == PRISMATIC:
-            change[j] = change[j] * freedom[j, D_] - K[j] @ a
+            change[j] = change[j] * reduced[j].r - K[j] @ a
             a = a + change[j] * ALONG_Z
         else:
-            for m in range(j, j + topology[i, NV]):
-                change[m] = change[m] * freedom[m, D_] - K[m] @ a
+            for m in range(j, j + bodies[i].nv):
+                change[m] = change[m] * reduced[m].r - K[m] @ a
                 a = a + change[m] * H[m]
         A[i] = a
 
@@ -226,10 +208,16 @@ def response(model, work, loops):
 def take_rows(loops, which):
     """μ ← C or Ċ − ν of every row; without a C, 0."""
     for r in range(len(loops.mu)):
-        if which == C_ROW and loops.velocity_level[r]:
-            loops.mu[r] = 0.0
-        else:
-            loops.mu[r] = loops.of_rows[loops.row_of[r, 0], which, loops.row_of[r, 1]]
+        loops.mu[r] = residual(loops, r, which)
+
+
+@formula
+def residual(loops, r, which):
+    """C or Ċ − ν of a row; without a C, 0."""
+    row = equation(loops, loops.row_of[r].group, loops.row_of[r].lane)
+    if which == VELOCITIES:
+        return row.rate
+    return 0.0 if loops.velocity_level[r] else row.C
 
 
 @formula
@@ -239,9 +227,7 @@ def largest_residual(loops, which):
     for r in range(len(loops.mu)):
         if loops.left_out[r] > 0.0:
             continue
-        x = abs(loops.of_rows[loops.row_of[r, 0], which, loops.row_of[r, 1]]) * loops.units[r]
-        if which == C_ROW and loops.velocity_level[r]:
-            x = 0.0
+        x = abs(residual(loops, r, which)) * loops.units[r]
         if not (x <= most):
             most = x if x == x else np.inf
     return most
@@ -252,6 +238,6 @@ def largest_left_out(loops):
     """The same of |C| of the rows that are left out, which the others should close too."""
     most = 0.0
     for r in range(len(loops.mu)):
-        if loops.left_out[r] > 0.0 and not loops.velocity_level[r]:
-            most = max(most, abs(loops.of_rows[loops.row_of[r, 0], C_ROW, loops.row_of[r, 1]]) * loops.units[r])
+        if loops.left_out[r] > 0.0:
+            most = max(most, abs(residual(loops, r, POSITIONS)) * loops.units[r])
     return most

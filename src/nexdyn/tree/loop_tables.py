@@ -21,11 +21,24 @@ from nexdyn.model.functions import Function
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks, time_row
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.lanes import LANES
 from nexdyn.spatial.rotations import quaternion
-from nexdyn.tree import tables
 from nexdyn.tree.compile import Compiled, joint_class
-from nexdyn.tree.loops import LoopTables
+from nexdyn.tree.loops import (
+    Angle,
+    Ball,
+    Couple,
+    End,
+    Group,
+    LoopTables,
+    OnPath,
+    Own,
+    OwnEffort,
+    RowPlace,
+    Shared,
+    Slot,
+)  # fmt: skip
 
 Array = np.ndarray
 
@@ -129,16 +142,16 @@ def loop_tables(
         data += time_row(function)
     near = builder.near_start()
     arrays = _group_tables(c, rows, on_links)
-    m, ng, length = len(rows), len(arrays["groups"]), _size(c, on_links)
-    places = sum(int(n) for n in arrays["path"][:, 4])
-    longest = int(arrays["groups"][:, 5].max(initial=0))
+    groups, paths = rows_of(Group)(arrays["groups"]), rows_of(OnPath)(arrays["path"])
+    m, ng, length = len(rows), len(groups), _size(c, on_links)
+    places, longest = int(paths.nv.sum()), int(groups.links.max(initial=0))
     loops = LoopTables(
         tables=on_links, **arrays, needed=_needed(c, [int(i) for k in used for i in of_link[k]]),
-        outward=_outward(c, arrays["path"]), velocity_level=_velocity_level(on_links), units=row_units(on_links, length),
+        outward=_outward(c, paths.link), velocity_level=_velocity_level(on_links), units=row_units(on_links, length),
         speed_units=_speed_units(c, length),
         functions=np.array([*data, 0.0]), driver_at=np.array(at, dtype=np.int64),
         own=_own_table(c, cut, own, measures), balls=_ball_table(c, cut, balls, builder, len(own)),
-        own_numbers=np.array(numbers).reshape(-1, 5), near=near,
+        efforts=np.array(numbers).reshape(-1, OwnEffort.columns), near=near,
         angles=_angles(system, c, on_links, [e for r in order for e in _terms(given, r)] + [m[1] for m in measures], builder),
         spun=np.zeros(len(near) + 1), s=np.zeros((max(places, 1), 1, LANES)),
         carried=np.zeros((max(longest, 1), 6, LANES)), gradient=np.zeros((1, 12, LANES)), A=np.zeros((m, m)),
@@ -249,7 +262,7 @@ def _own_table(c: Compiled, cut: Sequence[str], own: list[OwnCoordinate], measur
     """Coordinates of cut joints stand behind those of the tree."""
     number = {name: n for n, name in enumerate(cut)}
     rows = [(*measures[n], c.nq + n, c.nv + n, number[joint]) for n, (joint, _) in enumerate(own)]
-    return np.array(rows, dtype=np.int64).reshape(-1, 5)
+    return np.array(rows, dtype=np.int64).reshape(-1, Own.columns)
 
 
 def _ball_table(c: Compiled, cut: Sequence[str], balls: list[Joint], builder: RowBuilder, own: int) -> Array:
@@ -258,7 +271,7 @@ def _ball_table(c: Compiled, cut: Sequence[str], balls: list[Joint], builder: Ro
     for joint in balls:
         rows.append((builder.pair_of_joint[joint.name], c.nv + first, joint.nv, list(cut).index(joint.name), first))
         first += joint.nv
-    return np.array(rows, dtype=np.int64).reshape(-1, 5)
+    return np.array(rows, dtype=np.int64).reshape(-1, Ball.columns)
 
 
 def _angles(system: System, c: Compiled, given: ConstraintTables, terms: list[int], builder: RowBuilder) -> Array:
@@ -271,7 +284,7 @@ def _angles(system: System, c: Compiled, given: ConstraintTables, terms: list[in
             columns[place] = int(c.first_q[arcs[name]]) + joint.coordinates.index(equation)
     found = {int(given.terms[e, NEAR]): e for e in reversed(terms) if given.terms[e, PRIMITIVE] == ANGLE}
     rows = [(place, e, columns.get(place, -1)) for place, e in sorted(found.items())]
-    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return np.array(rows, dtype=np.int64).reshape(-1, Angle.columns)
 
 
 def _child_first(system: System, builder: RowBuilder, given: ConstraintTables) -> Array:
@@ -348,7 +361,8 @@ def _group_tables(c: Compiled, rows: list[Row], given: ConstraintTables) -> dict
             slots += terms
         own: dict[int, int] = {}
         for i in links:
-            parent, first, count = (int(x) for x in c.model.topology[i, [tables.PARENT, tables.IV, tables.NV]])
+            link = c.model.topology[i]
+            parent, first, count = int(link.parent), int(link.iv), int(link.nv)
             path.append((i, where.get(parent, -1), place, first, count))
             own |= {first + m: place + m for m in range(count)}
             place += count
@@ -369,12 +383,12 @@ def _group_tables(c: Compiled, rows: list[Row], given: ConstraintTables) -> dict
         for j in own:
             on_freedom.setdefault(j, []).append(g)
 
-    def table(x: list[tuple[int, ...]] | list[tuple[int, int]] | list[tuple[int, int, int]], width: int) -> Array:
-        return np.array(x, dtype=np.int64).reshape(-1, width)
+    def table(x: Sequence[tuple[int, ...]], record: type[Record]) -> Array:
+        return np.array(x, dtype=np.int64).reshape(-1, record.columns)
 
     return {
-        "groups": table(groups, 6), "ends": table(ends, 8), "slots": table(slots, 2), "row_of": table(row_of, 2),
-        "path": table(path, 5), "couples": table(couples, 4), "shared": table(shared, 3), "first_in_A": first_in_A,
+        "groups": table(groups, Group), "ends": table(ends, End), "slots": table(slots, Slot), "row_of": table(row_of, RowPlace),
+        "path": table(path, OnPath), "couples": table(couples, Couple), "shared": table(shared, Shared), "first_in_A": first_in_A,
     }  # fmt: skip
 
 
@@ -384,7 +398,7 @@ def _ancestors(c: Compiled, links: Collection[int]) -> list[int]:
     for i in links:
         while i > 0 and i not in found:
             found.add(i)
-            i = int(c.model.topology[i, tables.PARENT])
+            i = int(c.model.topology.parent[i])
     return sorted(found)
 
 
@@ -392,13 +406,12 @@ def _needed(c: Compiled, links: Collection[int]) -> Array:
     return np.array(_ancestors(c, links), dtype=np.int64)
 
 
-def _outward(c: Compiled, path: Array) -> Array:
+def _outward(c: Compiled, links: Array) -> Array:
     """Links of the trees in which some path lies."""
-    topology = c.model.topology
-    touched = np.zeros(len(topology), dtype=bool)
-    on_path = set(path[:, 0].tolist())
-    for i in range(1, len(topology)):
-        touched[i] = i in on_path or touched[topology[i, tables.PARENT]]
+    parent, on_path = c.model.topology.parent, set(links.tolist())
+    touched = np.zeros(len(parent), dtype=bool)
+    for i in range(1, len(parent)):
+        touched[i] = i in on_path or touched[parent[i]]
     return np.flatnonzero(touched).astype(np.int64)
 
 
@@ -409,7 +422,7 @@ def _velocity_level(given: ConstraintTables) -> Array:
 
 def _size(c: Compiled, given: ConstraintTables) -> float:
     """The length of the mechanism [m]: the longest arm of its joints; 1 where there is none."""
-    arms = [c.model.body[1:, tables.POSE + 9 : tables.POSE + 12], given.frames[:, 9:12], given.frames[:, 21:24]]
+    arms = [c.model.body.X_PJ.p.numbers[1:], given.frames[:, 9:12], given.frames[:, 21:24]]
     return max(float(np.linalg.norm(x, axis=1).max(initial=0.0)) for x in arms) or 1.0
 
 

@@ -15,7 +15,7 @@ eight, go inward together as one pack.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from nexdyn.constraints.kinds import DOT
 from nexdyn.constraints.pair import Pair, PairVelocity, column
@@ -24,58 +24,192 @@ from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, s
 from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.model.time_kernels import time_jet
+from nexdyn.records import Record, holds_records, rows_of
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Motion, T, Vec3, cross
-from nexdyn.spatial.lanes import LANES, packs, zero
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, row
+from nexdyn.spatial.lanes import LaneOfTable, packs, zero
+from nexdyn.spatial.table import ForceRows, PoseRows
 from nexdyn.spatial.turned_z import about_z
-from nexdyn.tree.tables import A_, FLAGS, H_, KIND, PARENT, TURNS_Z, U_, V_, X_, XW_
-
-C_ROW, RATE_ROW, SECOND_ROW, MU_ROW = range(4)
-"""Of a group's rows: C, Ċ − ν, C̈₀, and multipliers."""
-FIRST_ROW, ROWS, FIRST_END, ENDS, FIRST_PATH, PATH = range(6)  # of a group
-END_PAIR, LINK_A, LINK_B, PLACE_A, PLACE_B, FIRST_SLOT, SLOTS, PLAIN = range(8)  # of an end
-LINK, UP, PLACE, FREEDOM, FREEDOMS = range(5)  # of a link on a path
-GROUP_A, GROUP_B, FIRST_SHARED, SHARED = range(4)  # of two groups that share freedoms
+from nexdyn.tree.tables import TURNS_Z
 
 
+class Group(Record):
+    """The rows of one owner, up to eight: first row, rows, first end, ends, first link on its path, links."""
+
+    first_row: int
+    rows: int
+    first_end: int
+    ends: int
+    first_link: int
+    links: int
+
+
+class End(Record):
+    """A pair seen from one group: pair, links a and b, their places on the path or −1, first slot, slots, whether its terms are
+    displacements and products of directions alone."""
+
+    pair: int
+    a: int
+    b: int
+    place_a: int
+    place_b: int
+    first_slot: int
+    slots: int
+    plain: int
+
+
+class Slot(Record):
+    """A term, and lane of its row."""
+
+    term: int
+    lane: int
+
+
+class RowPlace(Record):
+    """Group and lane of a row."""
+
+    group: int
+    lane: int
+
+
+class OnPath(Record):
+    """A link on a path: the link, place of its parent on the path or −1, of its first degree of freedom in s, its first v, how many."""
+
+    link: int
+    up: int
+    place: int
+    iv: int
+    nv: int
+
+
+class Couple(Record):
+    """Two groups that share degrees of freedom: first in `shared`, how many."""
+
+    g: int
+    h: int
+    first: int
+    count: int
+
+
+class Shared(Record):
+    """A degree of freedom that two groups share: its place in s of either, its velocity."""
+
+    in_g: int
+    in_h: int
+    iv: int
+
+
+class Own(Record):
+    """A coordinate of a joint that was cut: the pair and term that measure it, its places in q and v, the joint."""
+
+    pair: int
+    term: int
+    q: int
+    v: int
+    joint: int
+
+
+class Ball(Record):
+    """A ball or free joint that was cut: its pair, place in v, degrees of dofs, joint, first among the efforts."""
+
+    pair: int
+    v: int
+    nv: int
+    joint: int
+    efforts: int
+
+
+class OwnEffort(Record):
+    """What acts along a degree of freedom of a joint that was cut."""
+
+    stiffness: float
+    rest: float
+    damping: float
+    friction: float
+    friction_speed: float
+
+
+class Angle(Record):
+    """Of an angle: its place in near, a term that measures it, and its place in q or −1."""
+
+    near: int
+    term: int
+    q: int
+
+
+class Lent(Record):
+    """Inertia that a degree of freedom of a tree without inertia borrows, and the effort that is paid back, 0 between two evaluations
+    (``loop_motion``)."""
+
+    inertia: float
+    effort: float
+
+
+class OfRow(Record):
+    """Of the rows of a group: C, Ċ − ν, C̈₀, and multipliers."""
+
+    C: float
+    rate: float
+    second: float
+    mu: float
+
+
+class Gradient(Record):
+    """The gradients of the rows of a group with respect to the motions of the links a and b at an end, as wrenches in world axes."""
+
+    on_a: Force
+    on_b: Force
+
+
+class Redundancy(Record):
+    """How many rows are redundant in every pose beside the others, and the smallest pivot, as a part of its diagonal, since they were
+    chosen (0: not yet)."""
+
+    rows: float
+    pivot: float
+
+
+class Dependence(Record):
+    """What a pivot is smaller by than those of the rows of its joint, at most, at the best pose so far and at the worst, and when that
+    was: near a singular pose rows become dependent."""
+
+    at_best: float
+    at_worst: float
+    when: float
+
+
+OfRows, Gradients = rows_of(OfRow), rows_of(Gradient)
+POSITIONS, VELOCITIES = range(2)
+"""What is projected: C, or Ċ − ν."""
+
+
+@holds_records
 class LoopTables(NamedTuple):
     """The rows on a tree, and room for them.
 
-    tables: ConstraintTables whose pairs are links of the tree, in the links' frames.
-    groups int64 (ng, 6): the rows of one owner, up to eight: first row, rows, first end, ends, first link on its path, links.
-    ends int64 (ne, 8): a pair seen from one group: pair, links a and b, their places on the path or −1, first slot, slots,
-    whether its terms are displacements and products of directions alone.
-    slots int64 (ns, 2): term, and lane of its row. row_of int64 (m, 2): group and lane of every row.
-    path int64 (np, 5): link, place of its parent on the path or −1, place of its first freedom in s, first freedom, freedoms;
-    outermost first. couples int64 (nc, 4): two groups that share freedoms, first in `shared`, how many.
-    shared int64 (…, 3): place in s of either, freedom.
+    tables: ConstraintTables whose pairs are links of the tree, in the links' frames. path: outermost first.
     needed: links whose place in the world counts, outward: links that move with some row, both inward to outward.
     velocity_level bool (m,): rows without a C. units (m,), speed_units (nv,): what makes numbers of rows and, but for the
     time, of the tree's velocities.
     functions: rows of the drivers' functions of time; driver_at (nd,) where each begins.
-    own int64 (no, 5), balls int64 (nk, 5): coordinates of joints that were cut, and those of them that turn by quaternions;
-    own_numbers (nv of both, 5): their springs, dampers and friction (``loop_cuts``).
-    near (nk,): what angles are looked for near. angles int64 (na, 3): of each angle its place in near, a term that measures
-    it, and its place in q or −1; spun (nk + 1,): their rates, and the time when they were measured (``loop_cuts``).
+    own, balls: coordinates of joints that were cut, and those of them that turn by quaternions; efforts: their springs, dampers and
+    friction (``loop_cuts``).
+    near (nk,): what angles are looked for near; spun (nk + 1,): the rates of angles, and the time when they were measured (``loop_cuts``).
     s (…, 1, 8), carried (longest path, 6, 8), gradient (1, 12, 8).
     A (m, m), first_in_A (m,): its envelope. of_rows (ng, 4, 8), mu (m,), change (nv,).
     damping (5,): of Baumgarte's stabilisation (``integrate.stabilised``).
-    spare (2,): how many rows are redundant in every pose beside the others, and the smallest pivot, as a part of its
-    diagonal, since they were chosen (0: not yet); left_out (m,): 1 for those; chosen (m, m) room to choose, (0, 0) without.
-    largest (m,): the largest diagonal of each row so far; dependence (3,): what a pivot is smaller by than those of the rows of its joint,
-    at most, at the best pose so far and at the worst, and when that was: near a singular pose rows become dependent.
-    lent (nv, 2): inertia that freedoms of a tree without inertia borrow (``loop_motion``), and the effort that is paid back, 0 between
-    two evaluations; (0, 2) where the tree has inertia in every freedom.
+    spare: a `Redundancy`; left_out (m,): 1 for rows that are redundant; chosen (m, m) room to choose, (0, 0) without.
+    largest (m,): the largest diagonal of each row so far; dependence: a `Dependence`.
+    lent: without rows where the tree has inertia in every degree of freedom.
     """
 
     tables: Any
-    groups: Any
-    ends: Any
-    slots: Any
-    row_of: Any
-    path: Any
-    couples: Any
-    shared: Any
+    groups: Annotated[Any, Group]
+    ends: Annotated[Any, End]
+    slots: Annotated[Any, Slot]
+    row_of: Annotated[Any, RowPlace]
+    path: Annotated[Any, OnPath]
+    couples: Annotated[Any, Couple]
+    shared: Annotated[Any, Shared]
     needed: Any
     outward: Any
     velocity_level: Any
@@ -83,11 +217,11 @@ class LoopTables(NamedTuple):
     speed_units: Any
     functions: Any
     driver_at: Any
-    own: Any
-    balls: Any
-    own_numbers: Any
+    own: Annotated[Any, Own]
+    balls: Annotated[Any, Ball]
+    efforts: Annotated[Any, OwnEffort]
     near: Any
-    angles: Any
+    angles: Annotated[Any, Angle]
     spun: Any
     s: Any
     carried: Any
@@ -103,7 +237,7 @@ class LoopTables(NamedTuple):
     chosen: Any
     largest: Any
     dependence: Any
-    lent: Any
+    lent: Annotated[Any, Lent]
 
 
 @formula
@@ -118,50 +252,46 @@ def link_pair(tables, k, a, b, X_W):
 @inlined
 def needed_poses(model, work, loops):
     """Places in the world of the links that rows look at."""
-    X, X_W, topology, needed = PoseRows(work.body, X_), PoseRows(work.spare, XW_), model.topology, loops.needed
+    X, X_W, bodies, needed = work.body.X, work.spare.X_W, model.topology, loops.needed
     for n in range(len(needed)):
         i = needed[n]
         # X_Wi = X_Wp X_i
-        X_W[i] = X_W[topology[i, PARENT]] @ X[i]
+        X_W[i] = X_W[bodies[i].parent] @ X[i]
+
+
+@formula
+def equation(loops, g, lane):
+    """What is known of one row of group g."""
+    return OfRows(LaneOfTable(loops.of_rows, lane))[g]
 
 
 @formula
 def put_gradient(G, lane, scale, g):
     """Lane `lane` of the table of gradients += scale g."""
-    G[0, 0, lane] += scale * g.w_a.x
-    G[0, 1, lane] += scale * g.w_a.y
-    G[0, 2, lane] += scale * g.w_a.z
-    G[0, 3, lane] += scale * g.v_a.x
-    G[0, 4, lane] += scale * g.v_a.y
-    G[0, 5, lane] += scale * g.v_a.z
-    G[0, 6, lane] += scale * g.w_b.x
-    G[0, 7, lane] += scale * g.w_b.y
-    G[0, 8, lane] += scale * g.w_b.z
-    G[0, 9, lane] += scale * g.v_b.x
-    G[0, 10, lane] += scale * g.v_b.y
-    G[0, 11, lane] += scale * g.v_b.z
+    row = Gradients(LaneOfTable(G, lane))[0]
+    row.on_a = row.on_a + scale * Force(g.w_a, g.v_a)
+    row.on_b = row.on_b + scale * Force(g.w_b, g.v_b)
 
 
 @formula
 def evaluate_rows(model, work, loops, t, accelerated):
     """C, Ċ − ν and, if the links are `accelerated`, C̈₀ of every row; its s along its path."""
-    groups, offset, ends, out = loops.groups, loops.tables.offset, loops.ends, loops.of_rows
+    groups, offset, ends = loops.groups, loops.tables.offset, loops.ends
     needed_poses(model, work, loops)
     for g in range(len(groups)):
-        first, count = groups[g, FIRST_ROW], groups[g, ROWS]
+        first, count = groups[g].first_row, groups[g].rows
         for l in range(count):
-            out[g, C_ROW, l] = -offset[first + l]
-            out[g, RATE_ROW, l] = 0.0
-            out[g, SECOND_ROW, l] = 0.0
+            row = equation(loops, g, l)
+            row.C, row.rate, row.second = -offset[first + l], 0.0, 0.0
         F = ForceRows(packs(loops.carried), 0)
         o = zero(packs(loops.carried)[0, 0])
-        for n in range(groups[g, PATH]):
+        for n in range(groups[g].links):
             F[n] = Force(Vec3(o, o, o), Vec3(o, o, o))
         driven = False
         for l in range(count):
             driven = driven or loops.tables.rows[first + l, DRIVER] >= 0
-        for e in range(groups[g, FIRST_END], groups[g, FIRST_END] + groups[g, ENDS]):
-            if ends[e, PLAIN] != 0:
+        for e in range(groups[g].first_end, groups[g].first_end + groups[g].ends):
+            if ends[e].plain != 0:
                 evaluate_plain_end(work, loops, g, e, accelerated)
             else:
                 evaluate_end(work, loops, g, e, t, accelerated)
@@ -178,11 +308,11 @@ def evaluate_plain_end(work, loops, g, e, accelerated):
     C = u · d:  Ċ = u · d′,  C̈ = u · d″,  the force u at B;    C = u · w:  Ċ = u · (ω × w),
     C̈ = u · (α × w + ω × (ω × w)),  the couple w × u;  the opposite on a.
     """
-    tables, out, G, slots = loops.tables, loops.of_rows, loops.gradient, loops.slots
-    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    a, b = loops.ends[e, LINK_A], loops.ends[e, LINK_B]
+    tables, slots, end = loops.tables, loops.slots, loops.ends[e]
+    X_W, V, A = work.spare.X_W, work.body.V, work.body.A
+    a, b = end.a, end.b
     R_a, R_b = X_W[a].R, X_W[b].R
-    pair = link_pair(tables, loops.ends[e, END_PAIR], a, b, X_W)
+    pair = link_pair(tables, end.pair, a, b, X_W)
     w_a, w_b = R_a @ V[a].w, R_b @ V[b].w
     spin = w_b - w_a
     seen = T(pair.R_A)
@@ -200,38 +330,32 @@ def evaluate_plain_end(work, loops, g, e, accelerated):
         # d″ = d̈ − ω̇_a × d − ω_a × (ω_a × d) − 2 ω_a × d′
         still = cross(e_a, pair.d) + cross(w_a, cross(w_a, pair.d)) + 2.0 * cross(w_a, rate)
         d2 = seen @ (second_b - second_a - still)
-    lanes = packs(G)
-    o = zero(lanes[0, 0])
-    for c in range(6):
-        lanes[0, c] = o
-    for k in range(loops.ends[e, FIRST_SLOT], loops.ends[e, FIRST_SLOT] + loops.ends[e, SLOTS]):
-        term, lane = slots[k, 0], slots[k, 1]
+    on_b = Gradients(packs(loops.gradient)).on_b
+    o = zero(packs(loops.gradient)[0, 0])
+    on_b[0] = Force(Vec3(o, o, o), Vec3(o, o, o))
+    for k in range(end.first_slot, end.first_slot + end.slots):
+        term, lane = slots[k].term, slots[k].lane
         scale, kind = tables.scale[term], tables.terms[term, PRIMITIVE]
+        row, at_B = equation(loops, g, lane), Gradients(LaneOfTable(loops.gradient, lane)).on_b
         if kind < DOT:
             u = scale * column(pair.R_A, kind)
-            out[g, C_ROW, lane] += scale * component(d, kind)
-            out[g, RATE_ROW, lane] += scale * component(d1, kind)
-            out[g, SECOND_ROW, lane] += scale * component(d2, kind)
-            G[0, 3, lane] += u.x
-            G[0, 4, lane] += u.y
-            G[0, 5, lane] += u.z
+            row.C += scale * component(d, kind)
+            row.rate += scale * component(d1, kind)
+            row.second += scale * component(d2, kind)
+            at_B.f[0] = at_B.f[0] + u
         else:
             u, w = scale * column(pair.R_A, (kind - DOT) // 3), column(pair.R_B, (kind - DOT) % 3)
             swept = cross(spin, w)
-            out[g, C_ROW, lane] += u @ w
-            out[g, RATE_ROW, lane] += u @ swept
-            out[g, SECOND_ROW, lane] += u @ (cross(turn, w) + cross(spin, swept))
-            n = cross(w, u)
-            G[0, 0, lane] += n.x
-            G[0, 1, lane] += n.y
-            G[0, 2, lane] += n.z
-    at_B = row(ForceRows(lanes, 0), 0)
-    F = ForceRows(packs(loops.carried), 0)
-    n, m = loops.ends[e, PLACE_A], loops.ends[e, PLACE_B]
+            row.C += u @ w
+            row.rate += u @ swept
+            row.second += u @ (cross(turn, w) + cross(spin, swept))
+            at_B.n[0] = at_B.n[0] + cross(w, u)
+    W, F = on_b[0], ForceRows(packs(loops.carried), 0)
+    n, m = end.place_a, end.place_b
     if n >= 0:
-        F[n] = F[n] - Force(T(R_a) @ (at_B.n + cross(pair.s_A + pair.d, at_B.f)), T(R_a) @ at_B.f)
+        F[n] = F[n] - Force(T(R_a) @ (W.n + cross(pair.s_A + pair.d, W.f)), T(R_a) @ W.f)
     if m >= 0:
-        F[m] = F[m] + Force(T(R_b) @ (at_B.n + cross(pair.s_B, at_B.f)), T(R_b) @ at_B.f)
+        F[m] = F[m] + Force(T(R_b) @ (W.n + cross(pair.s_B, W.f)), T(R_b) @ W.f)
 
 
 @inlined
@@ -247,36 +371,35 @@ def component(a, i):
 @inlined
 def evaluate_end(work, loops, g, e, t, accelerated):
     """What the terms of one pair add to the rows of group g, and to the forces on its links."""
-    tables, near, out, G, slots = loops.tables, loops.near, loops.of_rows, loops.gradient, loops.slots
-    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    a, b = loops.ends[e, LINK_A], loops.ends[e, LINK_B]
+    tables, near, slots, end = loops.tables, loops.near, loops.slots, loops.ends[e]
+    X_W, V, A = work.spare.X_W, work.body.V, work.body.A
+    a, b = end.a, end.b
     R_a, R_b = X_W[a].R, X_W[b].R
-    pair = link_pair(tables, loops.ends[e, END_PAIR], a, b, X_W)
+    pair = link_pair(tables, end.pair, a, b, X_W)
     V_ab = PairVelocity(R_a @ V[a].w, R_a @ V[a].v, R_b @ V[b].w, R_b @ V[b].v)
-    for c in range(12):
-        for l in range(LANES):
-            G[0, c, l] = 0.0
-    for k in range(loops.ends[e, FIRST_SLOT], loops.ends[e, FIRST_SLOT] + loops.ends[e, SLOTS]):
-        term, lane = slots[k, 0], slots[k, 1]
-        scale = tables.scale[term]
-        out[g, C_ROW, lane] += scale * value(tables, term, t, pair, near)
-        put_gradient(G, lane, scale, gradient(tables, term, t, pair, near))
-        out[g, RATE_ROW, lane] += scale * explicit_rate(tables, term, t, pair)
+    gradients, o = Gradients(packs(loops.gradient)), zero(packs(loops.gradient)[0, 0])
+    nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
+    gradients.on_a[0], gradients.on_b[0] = nothing, nothing
+    for k in range(end.first_slot, end.first_slot + end.slots):
+        term, lane = slots[k].term, slots[k].lane
+        scale, row = tables.scale[term], equation(loops, g, lane)
+        row.C += scale * value(tables, term, t, pair, near)
+        put_gradient(loops.gradient, lane, scale, gradient(tables, term, t, pair, near))
+        row.rate += scale * explicit_rate(tables, term, t, pair)
         if accelerated:
-            out[g, SECOND_ROW, lane] += scale * second(tables, term, t, pair, near, V_ab, V_ab)
-            out[g, SECOND_ROW, lane] += scale * explicit_second(tables, term, t, pair, V_ab)
-    of_rows, lanes = packs(out), packs(G)
-    at_a, at_b = row(ForceRows(lanes, 0), 0), row(ForceRows(lanes, 6), 0)
-    of_rows[g, RATE_ROW] = of_rows[g, RATE_ROW] + (
+            row.second += scale * second(tables, term, t, pair, near, V_ab, V_ab)
+            row.second += scale * explicit_second(tables, term, t, pair, V_ab)
+    of_rows, at_a, at_b = OfRows(packs(loops.of_rows)), gradients.on_a[0], gradients.on_b[0]
+    of_rows.rate[g] = of_rows.rate[g] + (
         along(at_a, Motion(V_ab.w_a, V_ab.v_a)) + along(at_b, Motion(V_ab.w_b, V_ab.v_b))
     )
     if accelerated:
         # of the origin: v̇ = A_v + ω × v; gravity, which all links share in A, makes no difference
         A_a = Motion(R_a @ A[a].w, R_a @ (A[a].v + cross(V[a].w, V[a].v)))
         A_b = Motion(R_b @ A[b].w, R_b @ (A[b].v + cross(V[b].w, V[b].v)))
-        of_rows[g, SECOND_ROW] = of_rows[g, SECOND_ROW] + (along(at_a, A_a) + along(at_b, A_b))
+        of_rows.second[g] = of_rows.second[g] + (along(at_a, A_a) + along(at_b, A_b))
     F = ForceRows(packs(loops.carried), 0)
-    n, m = loops.ends[e, PLACE_A], loops.ends[e, PLACE_B]
+    n, m = end.place_a, end.place_b
     if n >= 0:
         F[n] = F[n] + Force(T(R_a) @ at_a.n, T(R_a) @ at_a.f)
     if m >= 0:
@@ -292,26 +415,28 @@ def along(F, V):
 @inlined
 def add_drivers(loops, g, t, accelerated):
     """C −= f,  Ċ −= ḟ,  C̈₀ −= f̈."""
-    rows, out, first = loops.tables.rows, loops.of_rows, loops.groups[g, FIRST_ROW]
-    for l in range(loops.groups[g, ROWS]):
+    rows, first = loops.tables.rows, loops.groups[g].first_row
+    for l in range(loops.groups[g].rows):
         if rows[first + l, DRIVER] >= 0:
             f, rate, acceleration = time_jet(loops.functions, loops.driver_at[rows[first + l, DRIVER]], t)
-            out[g, C_ROW, l] -= f
-            out[g, RATE_ROW, l] -= rate
+            row = equation(loops, g, l)
+            row.C -= f
+            row.rate -= rate
             if accelerated:
-                out[g, SECOND_ROW, l] -= acceleration
+                row.second -= acceleration
 
 
 @inlined
 def group_inward(model, work, loops, g):
     """The forces of group g inward along its path; s of every freedom on it."""
-    topology, path, s = model.topology, loops.path, packs(loops.s)
+    bodies, path, s = model.topology, loops.path, packs(loops.s)
     F = ForceRows(packs(loops.carried), 0)
-    X, H, K = PoseRows(work.body, X_), MotionRows(work.columns, H_), ForceRows(work.freedom, U_)
-    first = loops.groups[g, FIRST_PATH]
-    for n in range(loops.groups[g, PATH]):
-        i, up, place, j = path[first + n, LINK], path[first + n, UP], path[first + n, PLACE], path[first + n, FREEDOM]
-        kind, F_i = topology[i, KIND], F[n]
+    X, H, K = work.body.X, work.columns.H, work.freedom.U
+    first = loops.groups[g].first_link
+    for n in range(loops.groups[g].links):
+        at = path[first + n]
+        i, up, place, j = at.link, at.up, at.place, at.iv
+        kind, F_i = bodies[i].kind, F[n]
         # s = hᵀ F,  F ← F − K s
         if kind == REVOLUTE:
             x = F_i @ ABOUT_Z
@@ -322,13 +447,13 @@ def group_inward(model, work, loops, g):
             s[place, 0] = x
             F_i = F_i - x * K[j]
         else:
-            for m in range(path[first + n, FREEDOMS] - 1, -1, -1):
+            for m in range(at.nv - 1, -1, -1):
                 x = along(F_i, H[j + m])
                 s[place + m, 0] = x
                 F_i = F_i - x * K[j + m]
         # F_parent += X F
         if up >= 0:
-            if topology[i, FLAGS] & TURNS_Z != 0:
+            if bodies[i].flags & TURNS_Z != 0:
                 F[up] = F[up] + about_z(X[i]) @ F_i
             else:
                 F[up] = F[up] + X[i] @ F_i

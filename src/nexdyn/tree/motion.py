@@ -9,7 +9,7 @@ equations Gᵀ M G v̇ = Gᵀ (τ − h) + u are solved.
 from __future__ import annotations
 
 from math import nan
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from nexdyn.forces import states
 from nexdyn.forces.tables import ForceTables
@@ -18,6 +18,7 @@ from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import OK
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step, turns
 from nexdyn.kernel import formula
+from nexdyn.records import Record, holds_records
 from nexdyn.spatial.lanes import zero
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.cfa import bias_forces, constraint_forces, pay_back
@@ -52,14 +53,24 @@ class Factorisation(NamedTuple):
     no_a: Any
 
 
+class Run(Record):
+    """Coordinates of one joint, or of several: kind, first q, first v, how many."""
+
+    kind: int
+    iq: int
+    iv: int
+    nv: int
+
+
+@holds_records
 class TreeProblem(NamedTuple):
-    """A tree in motion. `joints` (nj, 4): kind, first q, first v, freedoms of the joints with coordinates of their own;
-    `runs` (nr, 4): the same, neighbours without quaternions as one, so that their coordinates move in one loop."""
+    """A tree in motion. `joints`: those with coordinates of their own; `runs`: the same, neighbours without quaternions as one, so that
+    their coordinates move in one loop."""
 
     model: TreeModel
     work: TreeWork
-    joints: Any
-    runs: Any
+    joints: Annotated[Any, Run]
+    runs: Annotated[Any, Run]
     n: int
     base: Any
     q: Any
@@ -89,7 +100,8 @@ def place(problem, y):
     """q = base ∘ ξ and v from y = (ξ, v)."""
     runs, base, q, v, n = problem.runs, problem.base, problem.q, problem.v, problem.n
     for e in range(len(runs)):
-        kind, k, j, count = runs[e, 0], runs[e, 1], runs[e, 2], runs[e, 3]
+        run = runs[e]
+        kind, k, j, count = run.kind, run.iq, run.iv, run.nv
         if kind == SPHERICAL or kind == FREE:
             chart_step(kind, base, k, y, j, q)
         else:
@@ -104,7 +116,8 @@ def put_chart_rates(problem, y, K, i):
     """K[i, :n] = ξ̇: the velocity itself, but for quaternions."""
     runs, base, v, rate = problem.runs, problem.base, problem.v, problem.rate
     for e in range(len(runs)):
-        kind, k, j, count = runs[e, 0], runs[e, 1], runs[e, 2], runs[e, 3]
+        run = runs[e]
+        kind, k, j, count = run.kind, run.iq, run.iv, run.nv
         if kind == SPHERICAL or kind == FREE:
             chart_rate(kind, base, k, y, v, j, rate)
             for m in range(j, j + count):
@@ -139,7 +152,7 @@ def _(problem: TreeProblem, factorisation: None) -> Any:
 @defines(solve_motion)
 def _(problem: TreeProblem, factorisation: Factorisation) -> Any:
     M, h = factorisation.M_tree, factorisation.h
-    size = problem.model.topology[0, 3]
+    size = problem.model.topology[0].iv
     q, v = tree_state(problem, problem.coupling)
     inverse_dynamics(problem.model, q, v, factorisation.no_a, problem.work, h)
     for j in range(size):
@@ -230,8 +243,9 @@ def _(problem: TreeProblem, y: Any, K: Any, i: float) -> Any:
     place(problem, y)
     runs, base, q = problem.runs, problem.base, problem.q
     for e in range(len(runs)):
-        extra = 1 if runs[e, 0] == SPHERICAL or runs[e, 0] == FREE else 0
-        for k in range(runs[e, 1], runs[e, 1] + runs[e, 3] + extra):
+        run = runs[e]
+        extra = 1 if run.kind == SPHERICAL or run.kind == FREE else 0
+        for k in range(run.iq, run.iq + run.nv + extra):
             base[k] = q[k]
     for j in range(problem.n):
         y[j] = zero(y[j])
@@ -267,8 +281,9 @@ def _(problem: TreeProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any
     out[r, 0] = t
     nq = 0
     for e in range(len(runs)):
-        extra = 1 if runs[e, 0] == SPHERICAL or runs[e, 0] == FREE else 0
-        for k in range(runs[e, 1], runs[e, 1] + runs[e, 3] + extra):
+        run = runs[e]
+        extra = 1 if run.kind == SPHERICAL or run.kind == FREE else 0
+        for k in range(run.iq, run.iq + run.nv + extra):
             out[r, 1 + k] = problem.q[k]
             nq += 1
     for j in range(n):
@@ -282,7 +297,8 @@ def _(problem: TreeProblem, y: Any, s: Any, n: Any) -> Any:
     # angles and rotations count as 1 rad; lengths and velocities as they are
     joints, base = problem.joints, problem.base
     for e in range(len(joints)):
-        kind, k, j, count = joints[e, 0], joints[e, 1], joints[e, 2], joints[e, 3]
+        joint = joints[e]
+        kind, k, j, count = joint.kind, joint.iq, joint.iv, joint.nv
         for m in range(count):
             if turns(kind, m):
                 s[j + m] = 1.0

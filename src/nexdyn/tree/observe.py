@@ -30,7 +30,7 @@ from nexdyn.tree.handle import Handle, tables_at
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
 from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import A_, F_, H_, IQ, IV, KIND, NV, PITCH, V_, XW_, gravity
+from nexdyn.tree.tables import gravity
 from nexdyn.tree.wound import angles_along
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 @formula
 def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):
     """One sample of `observe`, from X_W, V, A, F and H in the scratch."""
-    topology, body = model.topology, model.body
-    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    F, H = ForceRows(work.body, F_), MotionRows(work.columns, H_)
+    bodies, body = model.topology, model.body
+    X_W, V, A = work.spare.X_W, work.body.V, work.body.A
+    F, H = work.body.F, work.columns.H
     g = gravity(model)
     X_out, V_out, A_out = PoseRows(poses, 0), MotionRows(twists, 0), MotionRows(rates, 0)
     F_out, R_out = ForceRows(wrenches, 0), ForceRows(reactions, 0)
-    for i in range(1, len(topology)):
+    for i in range(1, len(bodies)):
         R, p = X_W[i].R, X_LB[i - 1].p
         w, w_dot = V[i].w, A[i].w
         # velocity and acceleration of the body's origin, a point of the link
@@ -57,10 +57,10 @@ def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):
         A_out[i - 1] = Motion(R @ w_dot, R @ u_dot + g)
         # the joint's wrench, and what it is without the effort along its freedoms
         identity = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
-        kind = topology[i, KIND]
-        X_J = child_pose(kind, identity, body[i, PITCH], q, topology[i, IQ])
+        kind = bodies[i].kind
+        X_J = child_pose(kind, identity, body[i].pitch, q, bodies[i].iq)
         across = F[i]
-        for j in range(topology[i, IV], topology[i, IV] + topology[i, NV]):
+        for j in range(bodies[i].iv, bodies[i].iv + bodies[i].nv):
             effort = F[i] @ H[j]
             if kind == HELICAL:
                 across = across - Force(effort * H[j].w, 0.0 * H[j].v)
@@ -78,7 +78,7 @@ def observe(
     """Fill poses (N, nb, 12) and, in world axes, twists and their rates (N, nb, 6) of the frames X_LB (nb, 12); wrenches
     and reactions (N, nb, 6) of the joints in their parent-side frames; energies (N, 3): kinetic, gravity, elastic."""
     model, work, _, _ = tables_at(handle)
-    X_W = PoseRows(work.spare, XW_)
+    X_W = work.spare.X_W
     for s in range(len(t)):
         kinematics(model, q[s], v[s], work)
         unit_columns(model, work)

@@ -12,36 +12,20 @@ from __future__ import annotations
 from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
 from nexdyn.kernel import inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, cross, to_child
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.kinematics import body_motion
-from nexdyn.tree.tables import (
-    A_,
-    ARMATURE,
-    EXT_,
-    F_,
-    H_,
-    IV,
-    KIND,
-    NV,
-    PARENT,
-    V_,
-    X_,
-    inertias,
-    joint_poses,
-    world_acceleration,
-)  # fmt: skip
+from nexdyn.tree.tables import world_acceleration
 
 
 @inlined
 def inverse_dynamics(model, q, v, qdd, work, tau):
     """τ, and X, V, A, F of every body, from the state, q̈ and the external forces in the scratch."""
-    topology, freedom, I, X_PJ = model.topology, model.freedom, inertias(model), joint_poses(model)
-    X, V, A = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    H, F, F_ext = MotionRows(work.columns, H_), ForceRows(work.body, F_), ForceRows(work.body, EXT_)
+    bodies, dofs, I, X_PJ = model.topology, model.freedom, model.body.I, model.body.X_PJ
+    X, V, A = work.body.X, work.body.V, work.body.A
+    H, F, F_ext = work.columns.H, work.body.F, work.body.external
 
     A[0] = world_acceleration(model)
-    for i in range(1, len(topology)):
-        kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]
+    for i in range(1, len(bodies)):
+        kind, j, p = bodies[i].kind, bodies[i].iv, bodies[i].parent
         X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V[p], H)
         # A_i = X_i⁻¹ A_p + H q̈ + c_i
         A_i = to_child(X_i, A[p]) + c_i
@@ -50,23 +34,23 @@ def inverse_dynamics(model, q, v, qdd, work, tau):
         elif kind == PRISMATIC:
             A_i = A_i + qdd[j] * ALONG_Z
         else:
-            for n in range(j, j + topology[i, NV]):
+            for n in range(j, j + bodies[i].nv):
                 A_i = A_i + qdd[n] * H[n]
         X[i], V[i], A[i] = X_i, V_i, A_i
         # F_i = I A + V ×* I V − F_ext
         F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i) - F_ext[i]
 
-    for i in range(len(topology) - 1, 0, -1):
-        kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]
+    for i in range(len(bodies) - 1, 0, -1):
+        kind, j, p = bodies[i].kind, bodies[i].iv, bodies[i].parent
         # τ = Hᵀ F + armature q̈
         F_i = F[i]
         if kind == REVOLUTE:
-            tau[j] = F_i @ ABOUT_Z + freedom[j, ARMATURE] * qdd[j]
+            tau[j] = F_i @ ABOUT_Z + dofs[j].armature * qdd[j]
         elif kind == PRISMATIC:
-            tau[j] = F_i @ ALONG_Z + freedom[j, ARMATURE] * qdd[j]
+            tau[j] = F_i @ ALONG_Z + dofs[j].armature * qdd[j]
         else:
-            for n in range(j, j + topology[i, NV]):
-                tau[n] = F_i @ H[n] + freedom[n, ARMATURE] * qdd[n]
+            for n in range(j, j + bodies[i].nv):
+                tau[n] = F_i @ H[n] + dofs[n].armature * qdd[n]
         # F_p ← F_p + X F
         if p > 0:
             F[p] = F[p] + X[i] @ F_i

@@ -1,14 +1,7 @@
-"""How a tree crosses into a kernel: three tables for the model, four for the scratch, one row a body or a freedom.
+"""How a tree crosses into a kernel: three tables for the model, five for the scratch, one row a body or a degree of freedom.
 
 Row 0 is the world, bodies are 1 … nb and a parent stands before its children (Featherstone's numbering), so that no
 algorithm branches on the root.
-
-    topology  int64   (nb + 1, 8)   parent, kind of joint, first q, first v, freedoms, efforts, flags: what it does with
-                                    shares (below) and whether X_i turns about z only, the first v behind its subtree;
-                                    row 0: −1, −, nq, nv, 0, 0, −, nv
-    body      float64 (nb + 1, 32)  X_PJ (12), rigid inertia (10), pitch, moments split (7), −; row 0 holds the gravity
-                                    vector
-    freedom   float64 (nv, 8)       armature, damping, stiffness, rest, friction, friction speed, −, −
 
 Bodies come depth first, so a subtree is a run of rows that starts at its root. Going inward, what children hand to their
 parent (their share) is a stack: the last child is done first and PUSHES its share, a child between ADDS to the top (the
@@ -18,31 +11,25 @@ in registers, and a parent of several children POPS. However far a child's row l
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.kernel import formula
-from nexdyn.records import Record, rows_of
+from nexdyn.records import Record, holds_records, rows_of
 from nexdyn.spatial.algebra import ArticulatedInertia, Force, Motion, Pose, RigidInertia, Vec3
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.split_moments import SplitMoments
-from nexdyn.spatial.table import PoseRows, RigidInertiaRows, SplitMomentsRows
 
-PARENT, KIND, IQ, IV, NV, EFFORTS, FLAGS, END = range(8)
-TOPOLOGY_COLUMNS = 8
 PUSHES, ADDS, POPS, TURNS_Z = 1, 2, 4, 8  # flags
 NO_EFFORT, LINEAR, FRICTIONAL = range(3)  # efforts of a joint: none, spring and damper, and friction
 
-POSE, INERTIA, PITCH, SPLIT = 0, 12, 22, 23
-BODY_COLUMNS = 32
-
-ARMATURE, DAMPING, STIFFNESS, REST, FRICTION, FRICTION_SPEED = range(6)
-FREEDOM_COLUMNS = 8
-
 
 class Body(Record):
-    """A row of the topology."""
+    """A body in the tree. The world: −1, −, nq, nv, 0, 0, −, nv.
+
+    flags: what it does with shares (above), and whether X_i turns about z only. end: the first v behind its subtree.
+    """
 
     parent: int
     kind: int
@@ -56,7 +43,7 @@ class Body(Record):
 
 class Rigid(Record):
     """What is fixed about a body: the joint's parent-side frame in the parent, inertia in the joint's frame, pitch, the inertia's
-    moments split."""
+    moments split. The world's row begins with the gravity vector."""
 
     X_PJ: Pose
     I: RigidInertia
@@ -90,6 +77,13 @@ class Moving(Record):
     F: Force
 
 
+class Outward(Record):
+    """Of a body, seldom wanted: composite inertia and pose in the world."""
+
+    IC: RigidInertia
+    X_W: Pose
+
+
 class Reduced(Record):
     """Of a degree of freedom: column of U, in ABA of U/d; 1/d, u/d."""
 
@@ -113,44 +107,27 @@ class Share(Record):
     pA: Force
 
 
-Bodies, Rigids, Dofs, Motions = rows_of(Body), rows_of(Rigid), rows_of(Dof), rows_of(Moving)
-Reductions, ColumnRows, Shares = rows_of(Reduced), rows_of(Columns), rows_of(Share)
+Bodies, Rigids, Dofs = rows_of(Body), rows_of(Rigid), rows_of(Dof)
 
 
+@holds_records
 class TreeModel(NamedTuple):
     """The frozen tables of a tree."""
 
-    topology: Any
-    body: Any
-    freedom: Any
+    topology: Annotated[Any, Body]
+    body: Annotated[Any, Rigid]
+    freedom: Annotated[Any, Dof]
 
 
+@holds_records
 class TreeWork(NamedTuple):
-    """Scratch, one row a body and one row a freedom; what ABA touches lies by itself, so that large trees stream well."""
+    """Scratch, one row a body and one row a degree of freedom; what ABA touches lies by itself, so that large trees stream well."""
 
-    body: Any
-    spare: Any
-    freedom: Any
-    columns: Any
-    shares: Any
-
-
-# of a body: X (12), V, c, A, external force, F (6 each)
-X_, V_, C_, A_, EXT_, F_ = 0, 12, 18, 24, 30, 36
-BODY_WORK = 42
-# of a body, seldom wanted: composite inertia (10), pose in the world (12)
-IC_, XW_ = 0, 10
-SPARE_WORK = 22
-# of a freedom: column of U (6), in ABA of U/d; 1/d, u/d
-U_, D_, S_ = 0, 6, 7
-FREEDOM_WORK = 8
-# of a freedom: column of H, column of a Jacobian and its rate (6 each); or behind H the axes of its body, then its force
-H_, J_, JD_ = 0, 6, 12
-AXES_, FORCE_ = 6, 6
-COLUMNS_WORK = 18
-# of a level of the stack: articulated inertia (21) and bias force (6)
-IA_, PA_ = 0, 21
-SHARES_WORK = 27
+    body: Annotated[Any, Moving]
+    spare: Annotated[Any, Outward]
+    freedom: Annotated[Any, Reduced]
+    columns: Annotated[Any, Columns]
+    shares: Annotated[Any, Share]
 
 
 def levels(nb: int) -> int:
@@ -159,38 +136,21 @@ def levels(nb: int) -> int:
 
 
 def new_work(nb: int, nv: int) -> TreeWork:
-    """Scratch for a tree of nb bodies and nv freedoms: zeros, and the world's own pose in row 0."""
+    """Scratch for a tree of nb bodies and nv degrees of freedom: zeros, and the world's own pose in row 0."""
     rows = max(nv, 1)
     work = TreeWork(
-        np.zeros((nb + 1, BODY_WORK)), np.zeros((nb + 1, SPARE_WORK)), np.zeros((rows, FREEDOM_WORK)),
-        np.zeros((rows, COLUMNS_WORK)), np.zeros((levels(nb), SHARES_WORK)),
+        np.zeros((nb + 1, Moving.columns)), np.zeros((nb + 1, Outward.columns)), np.zeros((rows, Reduced.columns)),
+        np.zeros((rows, Columns.columns)), np.zeros((levels(nb), Share.columns)),
     )  # fmt: skip
-    work.spare[0, [XW_, XW_ + 4, XW_ + 8]] = 1.0
+    work.spare.X_W.R.numbers[0] = np.eye(3).ravel()
     return work
-
-
-@formula
-def joint_poses(model):
-    """X_PJ[i]: the joint's parent-side frame in the parent."""
-    return PoseRows(model.body, POSE)
-
-
-@formula
-def inertias(model):
-    """I[i] in the body's joint frame."""
-    return RigidInertiaRows(model.body, INERTIA)
-
-
-@formula
-def split_moments(model):
-    """The moments of I[i], split."""
-    return SplitMomentsRows(model.body, SPLIT)
 
 
 @formula
 def gravity(model):
     """g in the world."""
-    return Vec3(model.body[0, 0], model.body[0, 1], model.body[0, 2])
+    R = model.body[0].X_PJ.R
+    return Vec3(R.xx, R.xy, R.xz)
 
 
 @formula

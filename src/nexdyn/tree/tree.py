@@ -70,7 +70,7 @@ class Tree(metaclass=CheckedCalls):
         self._coupling = find_coupling(system, self._compiled) if coupled else None
         c = self._coupling or self._compiled
         self.nq, self.nv = c.nq, c.nv
-        self._work = tables.new_work(self._compiled.model.topology.shape[0] - 1, self._compiled.nv)
+        self._work = tables.new_work(self.nb, self._compiled.nv)
         self._held = Handle(self._compiled.model, self._work)
         self._address = self._held.address
 
@@ -177,7 +177,7 @@ class Tree(metaclass=CheckedCalls):
         c = self._coupling
         full_q, full_step = (c.full_q(q), c.full_v(step)) if c else (q, step)
         entries.retract(
-            self._compiled.model.topology,
+            self._compiled.model.topology.table,
             np.ascontiguousarray(full_q),
             np.ascontiguousarray(full_step),
             np.empty(self._compiled.nv),
@@ -438,7 +438,7 @@ class Tree(metaclass=CheckedCalls):
     @cached_property
     def mass(self) -> float:
         """Mass of all moving bodies [kg]."""
-        return float(self._compiled.model.body[1:, tables.INERTIA].sum())
+        return float(self._compiled.model.body.I.m[1:].sum())
 
     # --- joints -----------------------------------------------------------------------------------------------------
 
@@ -658,7 +658,7 @@ class Tree(metaclass=CheckedCalls):
         shape, (q,) = self.batch(("q", self.neutral() if q is None else q, self.nq))
         (full,) = self._full(q)
         own = np.ascontiguousarray(full[:, c.first_q[a] : c.first_q[a] + kind.nq])
-        pitch = c.model.body[c.link[a], tables.PITCH] if kind.nv else 0.0
+        pitch = c.model.body[c.link[a]].pitch if kind.nv else 0.0
         H, W = np.zeros((len(q), kind.nv, 6)), np.zeros((len(q), 6 - kind.nv, 6))
         for n in range(len(q)):
             entries.joint_columns(kind.code, float(pitch), own[n], H[n], W[n])

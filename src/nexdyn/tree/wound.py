@@ -21,11 +21,9 @@ from nexdyn.forces.torsion_spring import NO_PATH, PATH, TorsionSpring
 from nexdyn.kernel import formula
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest
-from nexdyn.spatial.table import PoseRows
 from nexdyn.spatial.turns import TURN
 from nexdyn.tree.compile import joint_class
 from nexdyn.tree.kinematics import kinematics, world_poses
-from nexdyn.tree.tables import XW_
 
 if TYPE_CHECKING:
     from nexdyn.tree.tree import Tree
@@ -81,7 +79,7 @@ def angles_along(tree: Tree, q: np.ndarray, reference: np.ndarray | None = None)
 @formula
 def count_turns(model, work, q, v, y, first, forces):
     """The angles behind the states in y[first:] ← those of the pose, near them."""
-    X_W, X_LA, X_LB = PoseRows(work.spare, XW_), frames_a(forces), frames_b(forces)
+    X_W, X_LA, X_LB = work.spare.X_W, frames_a(forces), frames_b(forces)
     kinematics(model, q, v, work)
     world_poses(model, work, X_W)
     for i in range(len(forces.winding)):

@@ -42,6 +42,7 @@ from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.tree.closed import ClosedTree
 from nexdyn.tree.loop_motion import LoopProblem
 from nexdyn.tree.loop_observe import forces_of
+from nexdyn.tree.loops import POSITIONS
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.variants import leaves_out
 
@@ -85,7 +86,8 @@ class ClosedSystem:
         closed = self.closed
         c, rows = closed.tree.compiled, closed.compiled_rows
         beyond = rows.beyond
-        acting = bool(self.system.forces) or bool(rows.tables.own_numbers[:, :4].any())
+        # all but the speed of friction
+        acting = bool(self.system.forces) or bool(rows.tables.efforts.table[:, :-1].any())
         tree = build_problem(closed.tree, q, "aba", with_forces=False)._replace(
             model=closed.model, q=np.zeros(c.nq + beyond), v=np.zeros(c.nv + beyond), tau=np.zeros(c.nv + beyond),
             forces=None if leaves_out(not acting) else forces_of(self.system, c, rows, counting),
@@ -159,7 +161,9 @@ class ClosedSystem:
     def open_row(self, t: float, dt: float) -> tuple[str, str]:
         """(what went wrong, joint) where the rows did not close after a step."""
         loops = self.closed.compiled_rows.tables
-        C = np.abs(np.nan_to_num(loops.of_rows[loops.row_of[:, 0], 0, loops.row_of[:, 1]] * loops.units, nan=np.inf))
+        C = np.abs(
+            np.nan_to_num(loops.of_rows[loops.row_of.group, POSITIONS, loops.row_of.lane] * loops.units, nan=np.inf)
+        )
         row = self.closed.rows[int(C.argmax())]
         at = str(row)
         drivers = list(self.system.drivers)
