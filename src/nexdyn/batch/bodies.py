@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute import hht, hht_lanes
+from nexdyn.absolute import hht_lanes
 from nexdyn.absolute.elements import FRICTION
+from nexdyn.absolute.newton import STALE
 from nexdyn.absolute.recorded import Record
 from nexdyn.batch.lane_tables import force_pattern, stack, system_of
 from nexdyn.constraints.tables import Rolls
@@ -192,5 +193,5 @@ class Stacked:
                     for x, y in zip(mine, lane, strict=True):
                         if isinstance(y, LaneTable | LaneVector):
                             x[...] = system_of(y, s)
-                run.comes_close = run.comes_close or bool(least[s] < hht.STALE)
+                run.comes_close = run.comes_close or bool(least[s] < STALE)
                 run.adopt_march(rows[:, :, s].copy(), self.memory[s], steps, t)
