@@ -27,8 +27,8 @@ import numpy as np
 
 from nexdyn.absolute.elements import states_error
 from nexdyn.absolute.equations import NO_PIVOT, independence, jacobian_times, place_bodies, solved_here, turn
-from nexdyn.absolute.force_states import contacts_accepted, states_accepted, states_judged, states_recorded
-from nexdyn.absolute.motion_tables import MotionState, MotionTables
+from nexdyn.absolute.force_states import Steps, contacts_accepted, states_accepted, states_judged, states_recorded
+from nexdyn.absolute.motion_tables import Masses, MotionState, MotionTables
 from nexdyn.absolute.newton import (
     CAUTIOUS,
     DONE,
@@ -104,7 +104,7 @@ def _grain(tables: MotionTables, q: np.ndarray) -> float:
     arms = np.zeros(len(q))
     for k, bodies in enumerate(tables.constraints.pairs.T):
         np.maximum.at(arms, bodies, np.linalg.norm(tables.constraints.frames[:, 12 * k + 9 : 12 * k + 12], axis=1))
-    m, J = tables.body[1:, 0], tables.body[1:, [1, 4, 6]].mean(axis=1)
+    m, J = Masses(tables.body).m[1:], tables.body[1:, [1, 4, 6]].mean(axis=1)
     turned = np.divide(m * arms[1:], J + m * arms[1:] ** 2, out=np.zeros(len(m)), where=J > 0.0)
     return float(16.0 * np.finfo(float).eps * np.abs(q[1:, 4:7]).max(initial=0.0) * turned.max(initial=0.0))
 
@@ -296,7 +296,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
     bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), size_of(s, h, memory)
     error_of, failed = error_constant(alpha) * h * h, STALLED
-    acts.step[0] = h
+    Steps(acts.step).h = h
     shift(tables, s, alpha, h, length, memory)
     foretold = memory.smooth > 0.0
     for _ in range(2):
@@ -319,7 +319,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):
             assemble = memory.assemble > 0.0
             if assemble:
                 memory.made_for = 0.0
-                acts.step[2] = memory.whole
+                Steps(acts.step).whole = memory.whole
             status = solved_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
             if status == NO_PIVOT:
                 failed = SINGULAR
@@ -374,7 +374,7 @@ def damped_step(tables, acts, s, t, h, alpha, memory):
     multipliers = bodies + len(s.lam1)
     predict(s, 0.0, 0.0)
     return_angles(s)
-    acts.step[2] = 1.0
+    Steps(acts.step).whole = 1.0
     new_motion(s, h, alpha, False, length)
     drop_matrix(memory)
     for _ in range(MOST_DAMPED):

@@ -62,9 +62,9 @@ SINGULAR_POSE = 1e-9
 """Correction that still counts as solved after `MOST_ITERATIONS`: where rows become dependent, rounding is amplified."""
 
 SLOW = 0.3
-"""θ from which on another correction is worth less than a new matrix, and θ/(1 − θ) is no estimate."""
+"""θ from which on a new matrix is worth more than another correction, and θ/(1 − θ) is no estimate."""
 REUSE = 0.15
-"""θ up to which an old matrix serves another step: two corrections with it then do what one does with a new one."""
+"""θ up to which an old matrix serves another step: two corrections with it then gain as one at θ = 0.02."""
 REFACTOR_COST_IN_ITERATIONS = 2.0
 """Iterations that a new matrix costs."""
 STEP_RATIO = 2.0

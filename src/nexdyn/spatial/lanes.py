@@ -451,6 +451,9 @@ class OneLane(NamedTuple):
     def __getitem__(self, index: Any) -> Any:
         return self.data[index, 0, self.lane]
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.data[index, 0, self.lane] = value
+
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, i: Any, k: Any) -> Any:
     a = make_array(array_type)(context, builder, array)

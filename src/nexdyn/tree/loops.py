@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.constraints.kinds import DOT
 from nexdyn.constraints.pair import Pair, PairVelocity, column
-from nexdyn.constraints.tables import DRIVER, PRIMITIVE
+from nexdyn.constraints.tables import RowsOfTerms, Terms
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
@@ -159,7 +159,7 @@ def evaluate_rows(model, work, loops, t, accelerated):
             F[n] = Force(Vec3(o, o, o), Vec3(o, o, o))
         driven = False
         for l in range(count):
-            driven = driven or loops.tables.rows[first + l, DRIVER] >= 0
+            driven = driven or RowsOfTerms(loops.tables.rows)[first + l].driver >= 0
         for e in range(groups[g, FIRST_END], groups[g, FIRST_END] + groups[g, ENDS]):
             if ends[e, PLAIN] != 0:
                 evaluate_plain_end(work, loops, g, e, accelerated)
@@ -206,7 +206,7 @@ def evaluate_plain_end(work, loops, g, e, accelerated):
         lanes[0, c] = o
     for k in range(loops.ends[e, FIRST_SLOT], loops.ends[e, FIRST_SLOT] + loops.ends[e, SLOTS]):
         term, lane = slots[k, 0], slots[k, 1]
-        scale, kind = tables.scale[term], tables.terms[term, PRIMITIVE]
+        scale, kind = tables.scale[term], Terms(tables.terms)[term].primitive
         if kind < DOT:
             u = scale * column(pair.R_A, kind)
             out[g, C_ROW, lane] += scale * component(d, kind)
@@ -292,10 +292,10 @@ def along(F, V):
 @inlined
 def add_drivers(loops, g, t, accelerated):
     """C −= f,  Ċ −= ḟ,  C̈₀ −= f̈."""
-    rows, out, first = loops.tables.rows, loops.of_rows, loops.groups[g, FIRST_ROW]
+    rows, out, first = RowsOfTerms(loops.tables.rows), loops.of_rows, loops.groups[g, FIRST_ROW]
     for l in range(loops.groups[g, ROWS]):
-        if rows[first + l, DRIVER] >= 0:
-            f, rate, acceleration = time_jet(loops.functions, loops.driver_at[rows[first + l, DRIVER]], t)
+        if rows[first + l].driver >= 0:
+            f, rate, acceleration = time_jet(loops.functions, loops.driver_at[rows[first + l].driver], t)
             out[g, C_ROW, l] -= f
             out[g, RATE_ROW, l] -= rate
             if accelerated:

@@ -17,8 +17,8 @@ import scipy.linalg
 
 from nexdyn.absolute import hht, index1, newton, step_control
 from nexdyn.absolute.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
-from nexdyn.absolute.elements import CHILD, PARENT, acting, acting_joints, sample_here, start_coordinates, stiff_pairs
-from nexdyn.absolute.force_states import states_begin
+from nexdyn.absolute.elements import acting, acting_joints, joined, sample_here, start_coordinates, stiff_pairs
+from nexdyn.absolute.force_states import Steps, states_begin
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion_tables import block_places, centres, motion_tables, new_state
 from nexdyn.absolute.observe import BodyMotion
@@ -252,14 +252,14 @@ class BodySimulation(Runs):
     def _accelerate(self, step: float, first: bool = False) -> None:
         """d1, λ1 of the present motion, under forces whose states are `step` [s] on."""
         s, none = self.state, np.zeros((1, 1))
-        self.acts.step[0] = step
+        Steps(self.acts.step).h = step
         problem = index1.BodyProblem(
             self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(5), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
             np.zeros((1, 2)), np.zeros(2), np.zeros(1), self.tables.length, none, np.zeros(2),
         )  # fmt: skip
         s.moved[:, :3] = 0.0
         status = index1.accelerate(problem, self.t)
-        self.acts.step[0] = 0.0
+        Steps(self.acts.step).h = 0.0
         if status != hht.OK:
             self._fail(status if status >= FORCE_FAILED else hht.SINGULAR, self.t, first=first)
 
@@ -420,7 +420,7 @@ class BodySimulation(Runs):
         new = new_state(tables, s.near)
         self.state = s._replace(**{name: getattr(new, name) for name in OF_ROWS})
         self.acts = self.acts._replace(
-            of_joint=block_places(tables.diagonal, tables.plan, self.acts.joints[:, [PARENT, CHILD]]),
+            of_joint=block_places(tables.diagonal, tables.plan, joined(self.acts.joints)),
             of_force=block_places(tables.diagonal, tables.plan, self.acts.forces.index[:, [BODY_A, BODY_B]]),
         )
         self.tables, self.kept = tables, kept
