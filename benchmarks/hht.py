@@ -118,7 +118,7 @@ class our_loop:  # noqa: N801
             for target, source in zip((s.q0, s.v0, s.d0, s.lam0), self.start, strict=True):
                 target[:] = source
             s.a0[:] = s.d0
-            sim._memory[:] = hht.new_memory(sim.tables, s)
+            sim._memory[:] = hht.memory_at_start(sim.tables, s)
             status, done, _ = hht.march_fixed(
                 sim.tables, sim.acts, s, sim._told, 0.0, DT, 0, self.steps, 0, ALPHA, sim._memory, self.room
             )

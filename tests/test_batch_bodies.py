@@ -227,9 +227,13 @@ def test_an_interrupt_keeps_what_was_reached_and_progress_does_not_go_back() -> 
 
 def test_lanes_are_the_source_of_one_system() -> None:
     # every verb of a step is the scalar's own; what lanes add is who takes part
-    from nexdyn.absolute import equations, hht, recorded
+    from nexdyn.absolute import equations, hht, newton, recorded
 
-    for name in ("newton_verdict", "begin", "note_refactored", "corrected", "new_motion", "predict", "accept"):
-        assert getattr(hht_lanes, name) is getattr(hht, name)
+    for page, names in (
+        (newton, ("newton_verdict", "begin", "note_refactored", "corrected", "remember")),
+        (hht, ("new_motion", "predict", "accept")),
+    ):
+        for name in names:
+            assert getattr(hht_lanes, name) is getattr(page, name)
     assert hht_lanes.recorded is recorded.recorded
     assert hht_lanes.residual_here is equations.residual_here

@@ -10,7 +10,7 @@ import pytest
 import nexdyn as nx
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.constraints import kinds
-from nexdyn.constraints.tables import NEAR, PRIMITIVE
+from nexdyn.constraints.tables import Terms
 
 
 def two_bodies(rng: np.random.Generator) -> nx.System:
@@ -29,7 +29,8 @@ def two_bodies(rng: np.random.Generator) -> nx.System:
 
 
 def with_primitive(model: AbsoluteModel, number: int) -> AbsoluteModel:
-    model.tables.terms[:, PRIMITIVE], model.tables.terms[:, NEAR] = number, 0
+    terms = Terms(model.tables.terms)
+    terms.primitive[:], terms.near[:] = number, 0
     return replace(model, near_start=np.zeros(1))
 
 

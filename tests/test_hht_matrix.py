@@ -12,7 +12,7 @@ from nexdyn.absolute import hht
 from nexdyn.absolute.elements import Acting, Idle
 from nexdyn.absolute.equations import residual
 from nexdyn.linalg.lu import factor, solve
-from nexdyn.linalg.plan import NODE, UNKNOWNS, elimination_plan
+from nexdyn.linalg.plan import Pivots, elimination_plan
 from nexdyn.linalg.solvers import Pattern, unknowns
 from nexdyn.simulation.marches.bodies import BodySimulation
 
@@ -58,7 +58,8 @@ def test_the_iteration_matrix_is_the_derivative_of_the_residual(make) -> None:
     step = 1e-3 * max(1.0, float(np.abs(a).max()))
     expected = np.array([found(step * e) - found(-step * e) for e in np.eye(n)]).T / (2 * step)
     size = np.zeros(len(s.x), dtype=int)
-    size[tables.plan.pivots[:, NODE]] = tables.plan.pivots[:, UNKNOWNS]
+    pivots = Pivots(tables.plan.pivots)
+    size[pivots.node] = pivots.unknowns
     node = np.repeat(np.arange(len(s.x)), size)
     coupled = (node[:, None] != node) & (node[:, None] < nb) & (node < nb)
     scale_of = np.abs(expected).max()

@@ -10,7 +10,7 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.linalg.ldl import FINE, factor, refine, solve
-from nexdyn.linalg.plan import COUNT, NODE, SIGN, Plan, elimination_plan, locate
+from nexdyn.linalg.plan import Pivots, Plan, elimination_plan, locate
 from nexdyn.linalg.solvers import SOLVERS, sparse_matrix
 
 
@@ -92,7 +92,7 @@ def test_random_graphs_of_bodies_and_joints_are_solved(seed: int) -> None:
     edges = [(n + j, int(b)) for j in range(m) for b in rng.choice(n, rng.integers(2, 5), replace=False)]
     edges += [tuple(map(int, rng.choice(n, 2, replace=False))) for _ in range(5)]
     sample = Sample(sizes, edges, [False] * n + [True] * m, rng)
-    assert np.array_equal(np.sort(sample.plan.pivots[:, NODE]), np.arange(n + m))
+    assert np.array_equal(np.sort(Pivots(sample.plan.pivots).node), np.arange(n + m))
     np.testing.assert_allclose(sparse_matrix(sample.plan, sample.blocks).toarray(), sample.A, rtol=0, atol=1e-14)
     x = rng.normal(size=len(sample.A))
     for name, make in SOLVERS.items():
@@ -133,7 +133,7 @@ def test_a_pivot_that_is_not_positive_is_reported() -> None:
     solve(sample.plan, factors, b)  # symmetric, indefinite, and still solved
     np.testing.assert_allclose(sample.flat(b), x, rtol=0, atol=1e-10)
     nothing = sample.plan.new_blocks()
-    assert factor(sample.plan, nothing, sample.plan.new_work())[1] == sample.plan.pivots[0, NODE]
+    assert factor(sample.plan, nothing, sample.plan.new_work())[1] == Pivots(sample.plan.pivots)[0].node
     with pytest.raises(nx.SingularError):
         SOLVERS["block"](sample.plan, nothing)
 
@@ -152,15 +152,15 @@ def test_constraints_wait_for_their_bodies() -> None:
             left[j].add(i)
         bodies = {j: {i for i in left[j] if i < 25} for j in range(25, 50)}
         hung, gone = set(), set()
-        for p in plan.pivots:
-            node = int(p[NODE])
+        for p in Pivots(plan.pivots):
+            node = int(p.node)
             if node >= 25:
                 assert node in hung or bodies[node] <= gone
-                assert p[SIGN] == -1
+                assert p.sign == -1
             elif sum(i >= 25 for i in left[node]) == 1:
                 hung |= {i for i in left[node] if i >= 25}
             neighbours = left.pop(node)
-            assert p[COUNT] == len(neighbours)
+            assert p.count == len(neighbours)
             for i in neighbours:
                 left[i] |= neighbours - {i}
                 left[i].discard(node)

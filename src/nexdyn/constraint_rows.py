@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.constraints import curve, orientation, surface
 from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, PITCH, SURFACE
-from nexdyn.constraints.tables import PRIMITIVE, ConstraintTables, Rolls
+from nexdyn.constraints.tables import ConstraintTables, Rolls, Terms
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.point_on_curve import PointOnCurve
@@ -282,7 +282,7 @@ def beyond_ends(tables: ConstraintTables, rows: Sequence[Row], near: np.ndarray)
         x = float(near[place])
         if not low <= x <= high:
             (row,) = [r for r, (first, count, _) in enumerate(tables.rows.tolist()) if first <= e < first + count]
-            what = f"has left its {'curve' if tables.terms[e, PRIMITIVE] == NORMAL else 'surface'}: {letter} = {x:.6g}"
+            what = f"has left its {'curve' if Terms(tables.terms)[e].primitive == NORMAL else 'surface'}: {letter} = {x:.6g}"
             found.append((rows[row].joint, f"{what} is not within {start:g} and {end:g}"))
     return found
 

@@ -115,6 +115,9 @@ class Rows(Generic[R]):
     def __getitem__(self, i: int) -> R:
         return self.record(self._table, (i, 0))  # type: ignore[return-value]
 
+    def __iter__(self) -> Iterator[R]:
+        return (self[i] for i in range(len(self)))
+
     def __getattr__(self, name: str) -> Any:
         return _column(self._table, self.record, name)
 

@@ -27,18 +27,53 @@ from nexdyn.absolute.frames import pair_of
 from nexdyn.constraints.pair import column
 from nexdyn.kernel import kernel
 from nexdyn.model.system import System
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import T, Vec3, cross
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import MotionRows, PoseRows
 
-PAIR, PARENT, CHILD, SLIDES, OF_CHILD, AXIS = range(6)
-PLACES = 6
-"""First of the columns with the places of the blocks, see ``motion_tables.block_places``."""
+
+class Places(NamedTuple):
+    """Of two bodies the places of the blocks (a, a), (b, b), (a, b) or −1, the steps of the last in a and in b, and its place in the upper
+    ones."""
+
+    aa: int
+    bb: int
+    ab: int
+    step_a: int
+    step_b: int
+    upper: int
+
+
+class Rotor(Record):
+    """Of an armature: the pair, its bodies, whether it slides, whether the axis is one of B, and which."""
+
+    pair: int
+    parent: int
+    child: int
+    slides: int
+    of_child: int
+    axis: int
+
+
+class PlacedRotor(Record):
+    """The same, with the places of its blocks."""
+
+    pair: int
+    parent: int
+    child: int
+    slides: int
+    of_child: int
+    axis: int
+    places: Places
+
+
+RotorsOfJoints, PlacedRotors = rows_of(Rotor), rows_of(PlacedRotor)
 
 
 class Rotors(NamedTuple):
-    """joints int64 (n, 6): pair, parent, child, whether it slides, whether the axis is one of B, which; inertia (n, 1)."""
+    """joints int64 (n, 6), each a `Rotor`; inertia (n, 1)."""
 
     joints: np.ndarray
     inertia: np.ndarray
@@ -68,12 +103,12 @@ def rotor_rows(
     """B (n, 2, 6) for the velocities (ω in the body, v in the world) of parent and child, and Ḃ V (n,), 0 without v.
 
     frames (np, 24), q (nb + 1, 7), v (nb + 1, 6) about the bodies' origins, as in ``constraints.tables``."""
-    index = rotors.joints
-    a, b, slides, of_child = index[:, PARENT], index[:, CHILD], index[:, SLIDES, None] > 0, index[:, OF_CHILD, None] > 0
+    index = RotorsOfJoints(rotors.joints)
+    a, b, slides, of_child = index.parent, index.child, index.slides[:, None] > 0, index.of_child[:, None] > 0
     R_a, R_b = rotation_matrix(q[a, :4]), rotation_matrix(q[b, :4])
-    frame, n = frames[index[:, PAIR]], np.arange(len(index))
+    frame, n = frames[index.pair], np.arange(len(index))
     axis_a, axis_b = frame[:, :9].reshape(-1, 3, 3), frame[:, 12:21].reshape(-1, 3, 3)
-    e = np.where(of_child, _turned(R_b, axis_b[n, :, index[:, AXIS]]), _turned(R_a, axis_a[n, :, index[:, AXIS]]))
+    e = np.where(of_child, _turned(R_b, axis_b[n, :, index.axis]), _turned(R_a, axis_a[n, :, index.axis]))
     r_b = _turned(R_b, frame[:, 21:])
     r_a = q[b, 4:] + r_b - q[a, 4:]
     B = np.zeros((len(index), 2, 6))
@@ -93,8 +128,8 @@ def rotor_rows(
 def inertia_of_rotors(rotors: Rotors, frames: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Entries of Σ Bᵀ I_a B: values, rows and columns, of a matrix (6 nb, 6 nb) without the ground."""
     B, _ = rotor_rows(rotors, frames, q)
-    n = len(B)
-    column = 6 * (rotors.joints[:, [PARENT, CHILD], None] - 1) + np.arange(6)
+    n, index = len(B), RotorsOfJoints(rotors.joints)
+    column = 6 * (np.stack([index.parent, index.child], axis=1)[:, :, None] - 1) + np.arange(6)
     B, column = B.reshape(n, 12), column.reshape(n, 12)
     values = rotors.inertia[:, :, None] * B[:, :, None] * B[:, None, :]
     i, j = np.broadcast_to(column[:, :, None], values.shape), np.broadcast_to(column[:, None, :], values.shape)
@@ -112,18 +147,19 @@ def _turned(R: np.ndarray, x: np.ndarray) -> np.ndarray:
 @kernel
 def of_rotors(tables, s, scale, assemble):
     """x ← x − Bᵀ I_a q̈ of the rotors at q1, v1, v̇ = d1, and scale Bᵀ I_a B into the blocks of their bodies."""
-    X, V, d, rotors = PoseRows(s.poses, 0), MotionRows(s.twists, 0), s.d1, tables.rotors
+    X, V, d, rotors = PoseRows(s.poses, 0), MotionRows(s.twists, 0), s.d1, PlacedRotors(tables.rotors)
     for n in range(len(rotors)):
-        a, b, I_a = rotors[n, PARENT], rotors[n, CHILD], tables.armature[n, 0]
-        pair = pair_of(tables, X, rotors[n, PAIR], a, b)
+        rotor = rotors[n]
+        a, b, I_a = rotor.parent, rotor.child, tables.armature[n, 0]
+        pair = pair_of(tables, X, rotor.pair, a, b)
         R_a, R_b, w_a, w_b = X[a].R, X[b].R, V[a].w, V[b].w
-        of_child = rotors[n, OF_CHILD] > 0
-        e = column(pair.R_B, rotors[n, AXIS]) if of_child else column(pair.R_A, rotors[n, AXIS])
+        of_child = rotor.of_child > 0
+        e = column(pair.R_B, rotor.axis) if of_child else column(pair.R_A, rotor.axis)
         # q̈ = B V̇ + Ḃ V
         alpha_a = R_a @ Vec3(d[a, 0], d[a, 1], d[a, 2])
         alpha_b = R_b @ Vec3(d[b, 0], d[b, 1], d[b, 2])
         e_rate = cross(w_b if of_child else w_a, e)
-        if rotors[n, SLIDES] > 0:
+        if rotor.slides > 0:
             r_a, r_b = pair.s_A + pair.d, pair.s_B
             going = V[b].v + cross(w_b, r_b) - V[a].v
             u_rate = Vec3(d[b, 3] - d[a, 3], d[b, 4] - d[a, 4], d[b, 5] - d[a, 5])
@@ -146,11 +182,11 @@ def of_rotors(tables, s, scale, assemble):
                 s.x[b - 1, i] += effort * B_b[i]
         if assemble:
             inertia = scale * I_a
-            add_block(s.lower, rotors[n, PLACES], 8, 1, inertia, B_a, B_a)
-            add_block(s.lower, rotors[n, PLACES + 1], 8, 1, inertia, B_b, B_b)
-            step_i, step_j = rotors[n, PLACES + 3], rotors[n, PLACES + 4]
-            add_block(s.lower, rotors[n, PLACES + 2], step_i, step_j, inertia, B_a, B_b)
-            add_block(s.upper, rotors[n, PLACES + 5], step_i, step_j, inertia, B_a, B_b)
+            at = rotor.places
+            add_block(s.lower, at.aa, 8, 1, inertia, B_a, B_a)
+            add_block(s.lower, at.bb, 8, 1, inertia, B_b, B_b)
+            add_block(s.lower, at.ab, at.step_a, at.step_b, inertia, B_a, B_b)
+            add_block(s.upper, at.upper, at.step_a, at.step_b, inertia, B_a, B_b)
 
 
 @kernel

@@ -19,7 +19,7 @@ import scipy.linalg
 
 from nexdyn.absolute.blocks import LoopBlock
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion_tables import MotionTables
+from nexdyn.absolute.motion_tables import Masses, MotionTables, Spares
 from nexdyn.absolute.redundancy import stresses_of_blocks
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.spatial.rotations import rotation_matrix
@@ -65,7 +65,8 @@ def left_out(model: AbsoluteModel, kept: np.ndarray) -> bool:
 
 def row_shares(model: AbsoluteModel, tables: MotionTables, q: np.ndarray, t: float, near: np.ndarray) -> np.ndarray:
     """The diagonal of Cq M⁻¹ Cqᵀ (nc,), about, as ``equations`` reckons it; q (nb + 1, 7) of the bodies' origins."""
-    m, J = tables.body[:, 0] + tables.spare[:, 1], tables.body[:, [1, 4, 6]].mean(axis=1) + tables.spare[:, 0]
+    spare = Spares(tables.spare)
+    m, J = Masses(tables.body).m + spare.m, tables.body[:, [1, 4, 6]].mean(axis=1) + spare.J
     per_mass, per_inertia = (np.divide(1.0, x, out=np.zeros(len(x)), where=x > 0.0) for x in (m, J))
     com = model.mass[:, 1:4] / np.where(model.mass[:, 0] > 0.0, model.mass[:, 0], 1.0)[:, None]
     nodes = model.incidence.nodes

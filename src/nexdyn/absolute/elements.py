@@ -27,7 +27,8 @@ from nexdyn.absolute.force_stiffness import (
     relative_motion,
 )
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion_tables import MotionTables, block_places, centres
+from nexdyn.absolute.motion_tables import MotionTables, PlacesOfBlocks, block_places, centres
+from nexdyn.constraints.tables import FramesOfPairs
 from nexdyn.constraints.turns import axis_x, axis_z, turned
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces import states
@@ -61,6 +62,7 @@ from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import (
     Force,
     Motion,
@@ -81,18 +83,49 @@ REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
 UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
     kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE,
 )  # fmt: skip
-JOINT_KIND, PAIR, FIRST_Q, FIRST_V, COUNT_V, CHILD, PARENT = range(7)
-STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED, UNIT = range(6)
+
+
+class ActingJoint(Record):
+    """A joint in which something acts, or whose coordinates are looked at: its kind and pair, its first coordinate, first degree of freedom
+    and their number, its bodies."""
+
+    kind: int
+    pair: int
+    iq: int
+    iv: int
+    nv: int
+    child: int
+    parent: int
+
+
+class JointDof(Record):
+    """What acts along a degree of freedom of a joint; unit: 1 of an angle, of a length that of the mechanism."""
+
+    stiffness: float
+    rest: float
+    damping: float
+    friction: float
+    friction_speed: float
+    unit: float
+
+
+class Slope(Record):
+    """−∂effort/∂q, −∂effort/∂v."""
+
+    q: float
+    v: float
+
+
+ActingJoints, JointDofs, Slopes = rows_of(ActingJoint), rows_of(JointDof), rows_of(Slope)
 
 
 class Acting(NamedTuple):
     """Forces and joints with efforts, and where their derivatives lie; with scratch.
 
-    joints int64 (nj, 7): kind, pair, first coordinate, first freedom, freedoms, child, parent
+    joints int64 (nj, 7): `ActingJoint`
     places int64 (nq,): place in `near` of each coordinate that is an angle, or −1; turns int64 (nf,): of each torsion spring
-    freedoms float64 (nv, 6): stiffness, rest, damping, friction, friction speed, unit: 1 of an angle, of a length that of the mechanism
-    of_joint, of_force int64 (n, 6): places of the blocks (a, a), (b, b), (a, b) or −1, steps of the last (a, b), its
-    place in the lower blocks
+    freedoms float64 (nv, 6): `JointDof`
+    of_joint, of_force int64 (n, 6): `Places` of the blocks of the bodies
     """
 
     forces: Any
@@ -107,18 +140,17 @@ class Acting(NamedTuple):
     v: Any
     effort: Any
     slope: Any
-    """(nv, 2): −∂effort/∂q, −∂effort/∂v."""
+    """(nv, 2): `Slope`."""
     H: Any
     G: Any
     K: Any
     KG: Any
     step: Any
-    """(3,) h, h₋: the step at whose end states of forces are, and that before (0: none); h = 0: they are as they stand; and 1 where
-    the matrix of areas is to be whole (``surface_stiffness``)."""
+    """(3,) `Steps`."""
     began: Any
-    """(nz, 2) z and z₋: the states at the start of the step, and of that before."""
+    """(nz, 2) `Began`."""
     judged: Any
-    """(nz, 5) what adaptive steps judge states by: ``force_states``."""
+    """(nz, 5) `Judged`, of friction in contacts `Stuck`."""
     slopes: Any
     """(nz, 12) ∂ż/∂z of users' forces, each state beside those of its force."""
     kept: Any
@@ -181,26 +213,27 @@ def acting(
         lambda joint: (int(first_q[place[joint]]), int(first_v[place[joint]])),
     )
     pair_of_joint = {name: k for k, name in enumerate(system.joints)}
-    table = np.zeros((len(joints), 7), dtype=np.int64)
-    pitch, freedoms = np.zeros(len(joints)), np.zeros((first_v[-1], 6))
-    freedoms[:, FRICTION_SPEED] = 1.0
+    table = np.zeros((len(joints), ActingJoint.columns), dtype=np.int64)
+    pitch, freedoms = np.zeros(len(joints)), np.zeros((first_v[-1], JointDof.columns))
+    dofs = JointDofs(freedoms)
+    dofs.friction_speed[:] = 1.0
     for i, joint in enumerate(joints):
         a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
         table[i] = type(joint).code, pair_of_joint[joint.name], first_q[i], first_v[i], joint.nv, b, a
         if isinstance(joint, Helical):
             pitch[i] = number(joint.pitch, values, f"pitch of {joint}")
         own, part = joint.resolved(values), slice(first_v[i], first_v[i + 1])
-        freedoms[part, STIFFNESS], freedoms[part, DAMPING] = own.stiffness, own.damping
-        freedoms[part, REST] = own.rest if np.size(own.rest) == joint.nv else 0.0
-        freedoms[part, FRICTION], freedoms[part, FRICTION_SPEED] = own.friction, own.friction_speed
-        freedoms[part, UNIT] = [1.0 if way == "turn" else tables.length for way, _, _ in joint.directions]
+        dofs.stiffness[part], dofs.damping[part] = own.stiffness, own.damping
+        dofs.rest[part] = own.rest if np.size(own.rest) == joint.nv else 0.0
+        dofs.friction[part], dofs.friction_speed[part] = own.friction, own.friction_speed
+        dofs.unit[part] = [1.0 if way == "turn" else tables.length for way, _, _ in joint.directions]
     kind = (InJoints if joints else Idle) if leaves_out(not len(forces.index)) else Acting
     place_of = {name: k for k, name in enumerate(model.followed)}
     places = [place_of.get((joint.name, equation), -1) for joint in joints for equation in equations(joint)]
     turns = [place_of.get((name, TURNS), -1) for name in (system.forces if with_forces else ())]
     return kind(
         forces, table, np.array(places or [-1], dtype=np.int64), np.array(turns, dtype=np.int64), pitch, freedoms,
-        block_places(tables.diagonal, tables.plan, table[:, [PARENT, CHILD]]),
+        block_places(tables.diagonal, tables.plan, joined(table)),
         block_places(tables.diagonal, tables.plan, forces.index[:, [BODY_A, BODY_B]]),
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
         np.zeros((max(1, first_v[-1]), 2)), np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros((6, 12)),
@@ -208,6 +241,12 @@ def acting(
         np.zeros((len(forces.z), MOST_STATES)),
         np.zeros((0 if forces.room is None else 2 * (len(tables.body) + len(tables.offset)) - 1, 8)), float(tables.length),
     )  # fmt: skip
+
+
+def joined(joints: np.ndarray) -> np.ndarray:
+    """Parent and child of acting joints, (nj, 2)."""
+    table = ActingJoints(joints)
+    return np.stack([table.parent, table.child], axis=1)
 
 
 def _judged(system: System, length: float) -> np.ndarray:
@@ -234,7 +273,7 @@ def equations(joint: Joint) -> list[str]:
 def start_coordinates(joints: list[Joint], acts: Acting, values: dict[str, float], near: np.ndarray) -> None:
     """The coordinates at the start: angles as they are counted, quaternions near those that the joints are given."""
     for i, joint in enumerate(joints):
-        at = acts.joints[i, FIRST_Q]
+        at = ActingJoints(acts.joints)[i].iq
         acts.q[at : at + joint.nq] = joint.resolved(values).q0 if joint.q0 is not None else 0.0
     angles = np.flatnonzero(acts.places >= 0)
     acts.q[angles] = near[acts.places[angles]]
@@ -311,17 +350,18 @@ def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):
 @formula
 def counted_angle(s, acts, j, k, angle, z):
     """Coordinate k of joint j, an angle about z (world axes), counted from the start of the step."""
-    delta = turned(s.poses, s.moved, acts.joints[j, PARENT], acts.joints[j, CHILD], z)
+    joint = ActingJoints(acts.joints)[j]
+    delta = turned(s.poses, s.moved, joint.parent, joint.child, z)
     return near(angle, s.counted[acts.places[k]] + delta)
 
 
 @formula
 def joint_frames(tables, s, acts, j):
     """Frames A and B of joint j in the world."""
-    X = PoseRows(s.poses, 0)
-    k, a, b = acts.joints[j, PAIR], acts.joints[j, PARENT], acts.joints[j, CHILD]
-    X_aA, X_bB = PoseRows(tables.constraints.frames, 0)[k], PoseRows(tables.constraints.frames, 12)[k]
-    return X[a] @ X_aA, X[b] @ X_bB
+    X, joint = PoseRows(s.poses, 0), ActingJoints(acts.joints)[j]
+    k, a, b = joint.pair, joint.parent, joint.child
+    frames = FramesOfPairs(tables.constraints.frames)[k]
+    return X[a] @ frames.X_aA, X[b] @ frames.X_bB
 
 
 @kernel
@@ -329,21 +369,22 @@ def joint_motion(tables, s, acts, j):
     """q and v of joint j."""
     X_A, X_B = joint_frames(tables, s, acts, j)
     R, p = T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p)
-    kind, k, q = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.q
+    joint = ActingJoints(acts.joints)[j]
+    kind, k, q = joint.kind, joint.iq, acts.q
     coordinates_of(kind, R, p, q, k)
-    for m in range(acts.joints[j, COUNT_V]):
+    for m in range(joint.nv):
         if acts.places[k + m] >= 0:  # an angle: about z of A, or as the second of a universal joint about x of B
             axis = axis_x(X_B.R) if m == 1 else axis_z(X_A.R)
             q[k + m] = counted_angle(s, acts, j, k + m, q[k + m], axis)
     relative_velocity(s, acts, j, X_B)
     H = MotionRows(acts.H, 0)
     motion_columns(kind, acts.pitch[j], q, k, H, 0)
-    first = acts.joints[j, FIRST_V]
+    first = joint.iv
     X_B_V = Motion(
         T(X_B.R) @ Vec3(acts.KG[0, 0], acts.KG[0, 1], acts.KG[0, 2]),
         T(X_B.R) @ Vec3(acts.KG[0, 3], acts.KG[0, 4], acts.KG[0, 5]),
     )
-    for m in range(acts.joints[j, COUNT_V]):
+    for m in range(joint.nv):
         h = H[m]
         if kind == HELICAL:
             acts.v[first + m] = h.w @ X_B_V.w  # q is the angle
@@ -354,8 +395,8 @@ def joint_motion(tables, s, acts, j):
 @formula
 def relative_velocity(s, acts, j, X_B):
     """(ω_b − ω_a, velocity of the child's point against the parent) in world axes, into the scratch KG[0]."""
-    V, X = MotionRows(s.twists, 0), PoseRows(s.poses, 0)
-    a, b = acts.joints[j, PARENT], acts.joints[j, CHILD]
+    V, X, joint = MotionRows(s.twists, 0), PoseRows(s.poses, 0), ActingJoints(acts.joints)[j]
+    a, b = joint.parent, joint.child
     w = V[b].w - V[a].w
     v = V[b].v + cross(V[b].w, X_B.p - X[b].p) - V[a].v - cross(V[a].w, X_B.p - X[a].p)
     acts.KG[0, 0], acts.KG[0, 1], acts.KG[0, 2] = w.x, w.y, w.z
@@ -365,24 +406,26 @@ def relative_velocity(s, acts, j, X_B):
 @kernel
 def own_efforts(acts, j):
     """Spring, damper and friction of joint j, and their slopes."""
-    f, q, v = acts.freedoms, acts.q, acts.v
-    kind, k, first = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.joints[j, FIRST_V]
-    for m in range(acts.joints[j, COUNT_V]):
+    dofs, slopes, q, v = JointDofs(acts.freedoms), Slopes(acts.slope), acts.q, acts.v
+    joint = ActingJoints(acts.joints)[j]
+    kind, k, first = joint.kind, joint.iq, joint.iv
+    for m in range(joint.nv):
         i = first + m
-        acts.slope[i, 0], acts.slope[i, 1] = f[i, STIFFNESS], f[i, DAMPING]
+        dof, slope = dofs[i], slopes[i]
+        slope.q, slope.v = dof.stiffness, dof.damping
         if kind == SPHERICAL or kind == FREE:
-            acts.effort[i] = -(f[i, DAMPING] * v[i])
-            acts.slope[i, 0] = f[i, STIFFNESS] if kind == SPHERICAL else zero(v[i])
+            acts.effort[i] = -(dof.damping * v[i])
+            slope.q = dof.stiffness if kind == SPHERICAL else zero(v[i])
         else:
-            acts.effort[i] = spring_damper(q[k + m], v[i], f[i, STIFFNESS], f[i, REST], f[i, DAMPING])
-        if not all_less(abs(f[i, FRICTION]), NOTHING):
-            y = friction_effort(v[i], f[i, FRICTION], f[i, FRICTION_SPEED])
+            acts.effort[i] = spring_damper(q[k + m], v[i], dof.stiffness, dof.rest, dof.damping)
+        if not all_less(abs(dof.friction), NOTHING):
+            y = friction_effort(v[i], dof.friction, dof.friction_speed)
             acts.effort[i] += y
             # f/v_f (1 − tanh²)
-            acts.slope[i, 1] += (f[i, FRICTION] - y * y / f[i, FRICTION]) / f[i, FRICTION_SPEED]
+            slope.v += (dof.friction - y * y / dof.friction) / dof.friction_speed
     if kind == SPHERICAL:
-        K = Vec3(f[first, STIFFNESS], f[first + 1, STIFFNESS], f[first + 2, STIFFNESS])
-        rest = Vec3(f[first, REST], f[first + 1, REST], f[first + 2, REST])
+        K = Vec3(dofs[first].stiffness, dofs[first + 1].stiffness, dofs[first + 2].stiffness)
+        rest = Vec3(dofs[first].rest, dofs[first + 1].rest, dofs[first + 2].rest)
         torque = spherical_spring(Quat(q[k], q[k + 1], q[k + 2], q[k + 3]), K, rest)
         acts.effort[first] += torque.x
         acts.effort[first + 1] += torque.y
@@ -393,13 +436,14 @@ def own_efforts(acts, j):
 def apply_efforts(tables, s, acts, j, gh, bh2, assemble):
     """The wrenches of the efforts of joint j, and their derivatives."""
     _, X_B = joint_frames(tables, s, acts, j)
-    kind, first = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_V]
-    a, b = acts.joints[j, PARENT], acts.joints[j, CHILD]
+    joint = ActingJoints(acts.joints)[j]
+    kind, first = joint.kind, joint.iv
+    a, b = joint.parent, joint.child
     H = MotionRows(acts.H, 0)
-    motion_columns(kind, acts.pitch[j], acts.q, acts.joints[j, FIRST_Q], H, 0)
-    o, freedoms = zero(X_B.p.x), acts.joints[j, COUNT_V]
+    motion_columns(kind, acts.pitch[j], acts.q, joint.iq, H, 0)
+    o, nv = zero(X_B.p.x), joint.nv
     n, f = Vec3(o, o, o), Vec3(o, o, o)
-    for m in range(freedoms):
+    for m in range(nv):
         y, h = acts.effort[first + m], H[m]
         n = n + y * h.w
         if kind != HELICAL:
@@ -409,15 +453,16 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):
         return
     relative_motion(s, acts.G, a, b, X_B.p)
     clear(acts.K, 6, 6)
-    for m in range(freedoms):
+    slopes = Slopes(acts.slope)
+    for m in range(nv):
         h = H[m]
         along = X_B.R @ h.v
         if kind == HELICAL:
             along = Vec3(o, o, o)
-        c = (bh2 * acts.slope[first + m, 0] + gh * acts.slope[first + m, 1]) / (h.w @ h.w + along @ along)
+        c = (bh2 * slopes[first + m].q + gh * slopes[first + m].v) / (h.w @ h.w + along @ along)
         if not all_less(abs(c), NOTHING):
             add_outer(acts.K, c, X_B.R @ h.w, along)
-    add_stiffness(s, acts, acts.of_joint[j])
+    add_stiffness(s, acts, PlacesOfBlocks(acts.of_joint).places[j])
 
 
 # --- elements -----------------------------------------------------------------------------------------------------
@@ -483,7 +528,7 @@ HERE, MOVED, FASTER, HERE_AGAIN = range(4)
 def effort_and_slope(acts, e, t, gh, assemble):
     index = acts.forces.index
     i, k = index[e, FREEDOM], index[e, COORDINATE]
-    unit, here, failed = acts.freedoms[i, UNIT], 0.0, OK
+    unit, slope, here, failed = JointDofs(acts.freedoms)[i].unit, Slopes(acts.slope)[i], 0.0, OK
     dq = DIFFERENCE * max(unit, abs(acts.q[k]))
     dv = DIFFERENCE * max(unit * difference_rate(gh), abs(acts.v[i]))
     for place in (HERE, MOVED, FASTER, HERE_AGAIN):
@@ -495,9 +540,9 @@ def effort_and_slope(acts, e, t, gh, assemble):
             if not assemble or status != OK:
                 break
         elif place == MOVED:
-            acts.slope[i, 0] -= (effort - here) / dq
+            slope.q -= (effort - here) / dq
         elif place == FASTER:
-            acts.slope[i, 1] -= (effort - here) / dv
+            slope.v -= (effort - here) / dv
             if index[e, STATES] == 0:
                 break  # else once more: z and ż as they are here
     return failed

@@ -27,34 +27,28 @@ from nexdyn.absolute.armature import of_rotors
 from nexdyn.absolute.elements import act
 from nexdyn.absolute.frames import pair_of
 from nexdyn.absolute.motion_tables import (
-    BODY_A,
-    BODY_B,
-    COUNT,
-    FILLS,
     FILLS_A,
     FILLS_B,
     FILLS_NODE,
-    FIRST,
-    MASS,
-    NODE,
-    PAIR,
-    PLACE_A,
-    PLACE_B,
-    ROW_A,
-    ROW_B,
-    UPPER_A,
-    UPPER_B,
+    DrivenRows,
+    Links,
+    Masses,
+    Others,
+    Parts,
+    Slips,
+    Slots,
+    Spares,
 )
 from nexdyn.absolute.outside import factor, solve
 from nexdyn.absolute.stiffness import direction_stiffness, stiffness_a, stiffness_b
 from nexdyn.constraints.kinds import DISTANCE, DOT, FORWARD
 from nexdyn.constraints.pair import PairVelocity, column
-from nexdyn.constraints.tables import PRIMITIVE
+from nexdyn.constraints.tables import Terms
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.integrate.problem import OK
 from nexdyn.kernel import formula, inlined, kernel
 from nexdyn.linalg import lu
-from nexdyn.linalg.plan import UNKNOWNS
+from nexdyn.linalg.plan import Pivots
 from nexdyn.linalg.rows import WIDTH, flat, load, store
 from nexdyn.model.time_kernels import time_jet, time_value
 from nexdyn.spatial.algebra import (
@@ -62,7 +56,6 @@ from nexdyn.spatial.algebra import (
     Motion,
     Pose,
     Quat,
-    Sym3,
     T,
     Vec3,
     cross,
@@ -113,12 +106,6 @@ def place_bodies(s, i0):
         R = rotation(Quat(q[i, 0], q[i, 1], q[i, 2], q[i, 3]))
         X[i] = Pose(R, Vec3(q[i, 4], q[i, 5], q[i, 6]))
         V[i] = Motion(R @ Vec3(v[i, 0], v[i, 1], v[i, 2]), Vec3(v[i, 3], v[i, 4], v[i, 5]))
-
-
-@formula
-def inertia_of(tables, i):
-    b = tables.body
-    return Sym3(b[i, 1], b[i, 2], b[i, 3], b[i, 4], b[i, 5], b[i, 6])
 
 
 @formula
@@ -187,32 +174,32 @@ def reciprocal(x):
 @formula
 def side_of(tables, s, X, i, assemble):
     """Body i; of it no more than R unless rows are to be put."""
-    b, R = tables.body, T(X[i].R)
-    o = zero(b[i, MASS])
+    body, R = Masses(tables.body)[i], T(X[i].R)
+    o = zero(body.m)
     if not assemble:
         return Side(R, R, o, o)
-    J = (b[i, 1] + b[i, 4] + b[i, 6]) / 3.0 + tables.spare[i, 0]
+    J, spare = body.J, Spares(tables.spare)[i]
     theta = Vec3(s.turn[i, 0], s.turn[i, 1], s.turn[i, 2])
     return Side(
-        R, tangent_transposed(theta), reciprocal(b[i, MASS] + tables.spare[i, 1]), reciprocal(J)
+        R, tangent_transposed(theta), reciprocal(body.m + spare.m), reciprocal((J.xx + J.yy + J.zz) / 3.0 + spare.J)
     )  # fmt: skip
 
 
 @formula
-def clear_blocks(tables, s, links, l, g, first_node):
-    """Before the first row of link l: the blocks that it is the first to fill."""
-    n = tables.plan.pivots[tables.plan.position[first_node + g], UNKNOWNS]
-    fills = links[l, FILLS]
+def clear_blocks(tables, s, link, g, first_node):
+    """Before the first row of a link: the blocks that it is the first to fill."""
+    n = Pivots(tables.plan.pivots)[tables.plan.position[first_node + g]].unknowns
+    fills = link.fills
     if fills & FILLS_NODE:
         clear(s.lower, tables.diagonal[first_node + g], n)
     if fills & FILLS_A:
-        rows = 6 if links[l, ROW_A] == 1 else n
-        clear(s.lower, links[l, PLACE_A], rows)
-        clear(s.upper, links[l, UPPER_A], rows)
+        rows = 6 if link.row_a == 1 else n
+        clear(s.lower, link.place_a, rows)
+        clear(s.upper, link.upper_a, rows)
     if fills & FILLS_B:
-        rows = 6 if links[l, ROW_B] == 1 else n
-        clear(s.lower, links[l, PLACE_B], rows)
-        clear(s.upper, links[l, UPPER_B], rows)
+        rows = 6 if link.row_b == 1 else n
+        clear(s.lower, link.place_b, rows)
+        clear(s.upper, link.upper_b, rows)
 
 
 @formula
@@ -245,11 +232,14 @@ def add_inertia(tables, s, scale, gh, assemble):
     g = Vec3(row(tables.gravity, 0), row(tables.gravity, 1), row(tables.gravity, 2))
     x, v, d, blocks = s.x, s.v1, s.d1, s.lower
     if assemble:
-        for k in range(len(tables.others)):
-            clear(s.lower, tables.others[k, 0], tables.others[k, 1] // WIDTH)
-            clear(s.upper, tables.others[k, 2], tables.others[k, 1] // WIDTH)
-    for i in range(1, count(tables.body)):
-        m, J = tables.body[i, MASS], inertia_of(tables, i)
+        others = Others(tables.others)
+        for k in range(len(others)):
+            clear(s.lower, others[k].place, others[k].numbers // WIDTH)
+            clear(s.upper, others[k].upper, others[k].numbers // WIDTH)
+    bodies, spares = Masses(tables.body), Spares(tables.spare)
+    for i in range(1, len(bodies)):
+        m = bodies[i].m
+        J: Any = bodies[i].J
         w = Vec3(v[i, 0], v[i, 1], v[i, 2])
         momentum = J @ w
         n = J @ Vec3(d[i, 0], d[i, 1], d[i, 2]) + cross(w, momentum)
@@ -260,7 +250,7 @@ def add_inertia(tables, s, scale, gh, assemble):
         if assemble:
             o = tables.diagonal[n_]
             clear(blocks, o, 6)
-            spare = tables.spare[i, 0]
+            spare = spares[i].J
             G, h = skew_times(w, full(J)), gh * momentum
             # the diagonal block lies transposed
             blocks[o], blocks[o + 9] = scale * J.xx + spare + gh * G.xx, scale * J.yy + spare + gh * G.yy
@@ -268,7 +258,7 @@ def add_inertia(tables, s, scale, gh, assemble):
             blocks[o + 8], blocks[o + 1] = scale * J.xy + gh * G.xy + h.z, scale * J.xy + gh * G.yx - h.z
             blocks[o + 16], blocks[o + 2] = scale * J.xz + gh * G.xz - h.y, scale * J.xz + gh * G.zx + h.y
             blocks[o + 17], blocks[o + 10] = scale * J.yz + gh * G.yz + h.x, scale * J.yz + gh * G.zy - h.x
-            of_mass = scale * m + tables.spare[i, 1]
+            of_mass = scale * m + spares[i].m
             blocks[o + 27], blocks[o + 36], blocks[o + 45] = of_mass, of_mass, of_mass
     if len(tables.rotors) > 0:
         of_rotors(tables, s, scale, assemble)
@@ -281,8 +271,9 @@ def begin_rows(tables, s, t):
     for i in range(count(C)):
         for c in range(WIDTH):
             C[i, c] = -tables.offset[i, c]
-    for d in range(len(tables.drivers)):
-        C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
+    drivers = DrivenRows(tables.drivers)
+    for d in range(len(drivers)):
+        C[drivers[d].node, drivers[d].row] -= time_value(tables.functions, drivers[d].function, t)
 
 
 @inlined
@@ -296,22 +287,28 @@ def add_constraints(tables, s, t, bh2, assemble):
 def add_constraints_between(tables, s, t, bh2, assemble, l0, l1):
     """`add_constraints` of links l0 … l1 − 1, with C begun."""
     X, x, lam, C = PoseRows(s.poses, 0), s.x, s.lam1, s.C
-    links, slots, constraints, first_node = tables.links, tables.slots, tables.constraints, count(tables.body) - 1
-    nothing = zero(tables.body[0, MASS])
+    links, slots, constraints, first_node = (
+        Links(tables.links),
+        Slots(tables.slots),
+        tables.constraints,
+        count(tables.body) - 1,
+    )
+    terms, nothing = Terms(constraints.terms), zero(s.turn[0, 0])
     o: Any = Vec3(nothing, nothing, nothing)
     for l in range(l0, l1):
-        a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
-        pair = pair_of(tables, X, links[l, PAIR], a, b)
+        link = links[l]
+        a, b, g = link.a, link.b, link.node
+        pair = pair_of(tables, X, link.pair, a, b)
         on_a, on_b = side_of(tables, s, X, a, assemble), side_of(tables, s, X, b, assemble)
         r = pair.d + pair.s_A
         if assemble:
-            clear_blocks(tables, s, links, l, g, first_node)
+            clear_blocks(tables, s, link, g, first_node)
         f, n = o, o  # of displacements; of directions, on a
         n_a, f_a, n_b, f_b = o, o, o, o  # of all else
         P = Mat3(nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing)
-        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
-            term, c = slots[e, 0], slots[e, 1]
-            kind, scale = constraints.terms[term, PRIMITIVE], constraints.scale[term]
+        for e in range(link.first, link.first + link.count):
+            term, c = slots[e].term, slots[e].row
+            kind, scale = terms[term].primitive, constraints.scale[term]
             force = scale * lam[g, c]
             if kind < DOT:
                 u = column(pair.R_A, kind)
@@ -333,10 +330,10 @@ def add_constraints_between(tables, s, t, bh2, assemble, l0, l1):
                 slip, soft = kind >= FORWARD, nothing
                 if a > 0:
                     w, v = scale * z.w_a, scale * z.v_a
-                    soft = soft + put_row(s, links[l, PLACE_A], links[l, UPPER_A], links[l, ROW_A], c, on_a, w, v, slip)
+                    soft = soft + put_row(s, link.place_a, link.upper_a, link.row_a, c, on_a, w, v, slip)
                 if b > 0:
                     w, v = scale * z.w_b, scale * z.v_b
-                    soft = soft + put_row(s, links[l, PLACE_B], links[l, UPPER_B], links[l, ROW_B], c, on_b, w, v, slip)
+                    soft = soft + put_row(s, link.place_b, link.upper_b, link.row_b, c, on_b, w, v, slip)
                 if tables.closing[g] > 0:
                     s.lower[tables.diagonal[first_node + g] + (WIDTH + 1) * c] -= EPSILON * soft
         couple_a, couple_b = n + cross(f, r), cross(pair.s_B, f) - n
@@ -382,11 +379,12 @@ def part_here(tables, s, t, gh, bh2, assemble, l0, l1):
         slip_residual(tables, s, t)
     first, factor = count(tables.body) - 1, -1.0 / bh2
     flat_C, flat_x = flat(s.C), flat(s.x)
+    links, slots, slips = Links(tables.links), Slots(tables.slots), Slips(tables.slips)
     for l in range(l0, l1):
-        g = tables.links[l, NODE]
+        g = links[l].node
         store(flat_x, WIDTH * (first + g), factor * load(flat_C, WIDTH * g))
-    for n in range(len(tables.slips)):
-        g, c = tables.links[tables.slips[n, 0], NODE], tables.slots[tables.slips[n, 1], 1]
+    for n in range(len(slips)):
+        g, c = links[slips[n].link].node, slots[slips[n].slot].row
         s.x[first + g, c] = -s.C[g, c] / gh
 
 
@@ -402,13 +400,14 @@ def solved_here(tables, forces, s, t, scale, gh, bh2, assemble):
         status = act(tables, s, t, gh, bh2, assemble, forces)
         if status != OK:
             return status
-    parts, plan, inside = tables.parts, tables.plan, tables.outside == 0.0
+    parts, plan, inside = Parts(tables.parts), tables.plan, tables.outside == 0.0
     for k in range(len(parts) - 1):
-        part_here(tables, s, t, gh, bh2, assemble, parts[k, 0], parts[k + 1, 0])
+        part, after = parts[k], parts[k + 1]
+        part_here(tables, s, t, gh, bh2, assemble, part.link, after.link)
         if inside:
-            if assemble and lu.factor_part(plan, s.upper, s.lower, s.work, parts[k, 1], parts[k + 1, 1]) >= 0:
+            if assemble and lu.factor_part(plan, s.upper, s.lower, s.work, part.pivot, after.pivot) >= 0:
                 return NO_PIVOT
-            lu.forward(plan, s.lower, s.x, parts[k, 1], parts[k + 1, 1])
+            lu.forward(plan, s.lower, s.x, part.pivot, after.pivot)
     if inside:
         lu.backward(plan, s.upper, s.x)
     else:
@@ -422,11 +421,11 @@ def solved_here(tables, forces, s, t, scale, gh, bh2, assemble):
 def slip_residual(tables, s, t):
     """C of velocity rows ← A v + b at q1, v1."""
     X, V, constraints = PoseRows(s.poses, 0), MotionRows(s.twists, 0), tables.constraints
-    for n in range(len(tables.slips)):
-        l, e = tables.slips[n, 0], tables.slips[n, 1]
-        a, b, g = tables.links[l, BODY_A], tables.links[l, BODY_B], tables.links[l, NODE]
-        term, c = tables.slots[e, 0], tables.slots[e, 1]
-        pair = pair_of(tables, X, tables.links[l, PAIR], a, b)
+    links, slots, slips = Links(tables.links), Slots(tables.slots), Slips(tables.slips)
+    for n in range(len(slips)):
+        link, slot = links[slips[n].link], slots[slips[n].slot]
+        a, b, g, term, c = link.a, link.b, link.node, slot.term, slot.row
+        pair = pair_of(tables, X, link.pair, a, b)
         z = gradient(constraints, term, t, pair, s.near)
         rate = z.w_a @ V[a].w + z.v_a @ V[a].v + z.w_b @ V[b].w + z.v_b @ V[b].v
         s.C[g, c] += constraints.scale[term] * (rate + explicit_rate(constraints, term, t, pair))
@@ -435,20 +434,28 @@ def slip_residual(tables, s, t):
 @formula
 def violation(tables, s, t):
     """C of the constraint nodes at q1, v1, nothing else; returns the largest |C|."""
-    X, links, slots, constraints, C = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints, s.C
+    X, links, slots, constraints, C = (
+        PoseRows(s.poses, 0),
+        Links(tables.links),
+        Slots(tables.slots),
+        tables.constraints,
+        s.C,
+    )
     for i in range(count(C)):
         for c in range(WIDTH):
             C[i, c] = -tables.offset[i, c]
     for l in range(len(links)):
-        g, pair = links[l, NODE], pair_of(tables, X, links[l, PAIR], links[l, BODY_A], links[l, BODY_B])
-        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
-            term = slots[e, 0]
-            C[g, slots[e, 1]] += constraints.scale[term] * value(constraints, term, t, pair, s.near)
-    for d in range(len(tables.drivers)):
-        C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
+        link = links[l]
+        g, pair = link.node, pair_of(tables, X, link.pair, link.a, link.b)
+        for e in range(link.first, link.first + link.count):
+            term = slots[e].term
+            C[g, slots[e].row] += constraints.scale[term] * value(constraints, term, t, pair, s.near)
+    drivers = DrivenRows(tables.drivers)
+    for d in range(len(drivers)):
+        C[drivers[d].node, drivers[d].row] -= time_value(tables.functions, drivers[d].function, t)
     if len(tables.slips) > 0:
         slip_residual(tables, s, t)
-    most = zero(tables.body[0, MASS])
+    most = zero(s.turn[0, 0])
     for i in range(count(C)):
         for c in range(WIDTH):
             most = greater(most, abs(C[i, c]))
@@ -479,57 +486,62 @@ def residual(tables, forces, s, t, scale, gh, bh2, assemble):
 @kernel
 def velocity_residual(tables, s, t, v, out):
     """out (ng, 8) = Cq v − ν at the poses of the state."""
-    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    X, links, slots, constraints = PoseRows(s.poses, 0), Links(tables.links), Slots(tables.slots), tables.constraints
     clear(flat(out), 0, count(out))
     for l in range(len(links)):
-        a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
-        pair = pair_of(tables, X, links[l, PAIR], a, b)
+        link = links[l]
+        a, b, g = link.a, link.b, link.node
+        pair = pair_of(tables, X, link.pair, a, b)
         w_a, v_a = X[a].R @ Vec3(v[a, 0], v[a, 1], v[a, 2]), Vec3(v[a, 3], v[a, 4], v[a, 5])
         w_b, v_b = X[b].R @ Vec3(v[b, 0], v[b, 1], v[b, 2]), Vec3(v[b, 3], v[b, 4], v[b, 5])
-        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
-            term, c = slots[e, 0], slots[e, 1]
+        for e in range(link.first, link.first + link.count):
+            term, c = slots[e].term, slots[e].row
             z = gradient(constraints, term, t, pair, s.near)
             rate = z.w_a @ w_a + z.v_a @ v_a + z.w_b @ w_b + z.v_b @ v_b + explicit_rate(constraints, term, t, pair)
             out[g, c] += constraints.scale[term] * rate
-    for d in range(len(tables.drivers)):
-        _, rate, _ = time_jet(tables.functions, tables.drivers[d, 2], t)
-        out[tables.drivers[d, 0], tables.drivers[d, 1]] -= rate
+    drivers = DrivenRows(tables.drivers)
+    for d in range(len(drivers)):
+        _, rate, _ = time_jet(tables.functions, drivers[d].function, t)
+        out[drivers[d].node, drivers[d].row] -= rate
 
 
 @kernel
 def jacobian_times(tables, s, t, a, b, out):
     """out (ng, 8) = Cq (a − b) at the poses of the state."""
-    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    X, links, slots, constraints = PoseRows(s.poses, 0), Links(tables.links), Slots(tables.slots), tables.constraints
     clear(flat(out), 0, count(out))
     for l in range(len(links)):
-        i, j, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
-        pair = pair_of(tables, X, links[l, PAIR], i, j)
+        link = links[l]
+        i, j, g = link.a, link.b, link.node
+        pair = pair_of(tables, X, link.pair, i, j)
         w_i = X[i].R @ Vec3(a[i, 0] - b[i, 0], a[i, 1] - b[i, 1], a[i, 2] - b[i, 2])
         w_j = X[j].R @ Vec3(a[j, 0] - b[j, 0], a[j, 1] - b[j, 1], a[j, 2] - b[j, 2])
         v_i = Vec3(a[i, 3] - b[i, 3], a[i, 4] - b[i, 4], a[i, 5] - b[i, 5])
         v_j = Vec3(a[j, 3] - b[j, 3], a[j, 4] - b[j, 4], a[j, 5] - b[j, 5])
-        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
-            term = slots[e, 0]
+        for e in range(link.first, link.first + link.count):
+            term = slots[e].term
             z = gradient(constraints, term, t, pair, s.near)
-            out[g, slots[e, 1]] += constraints.scale[term] * (z.w_a @ w_i + z.v_a @ v_i + z.w_b @ w_j + z.v_b @ v_j)
+            out[g, slots[e].row] += constraints.scale[term] * (z.w_a @ w_i + z.v_a @ v_i + z.w_b @ w_j + z.v_b @ v_j)
 
 
 @kernel
 def acceleration_residual(tables, s, t, v, out):
     """out (ng, 8) = γ = −Γ(v, v) − 2 C_qt v − C_tt + f̈ at the poses of the state."""
-    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    X, links, slots, constraints = PoseRows(s.poses, 0), Links(tables.links), Slots(tables.slots), tables.constraints
     clear(flat(out), 0, count(out))
     for l in range(len(links)):
-        a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
-        pair = pair_of(tables, X, links[l, PAIR], a, b)
+        link = links[l]
+        a, b, g = link.a, link.b, link.node
+        pair = pair_of(tables, X, link.pair, a, b)
         V = PairVelocity(
             X[a].R @ Vec3(v[a, 0], v[a, 1], v[a, 2]), Vec3(v[a, 3], v[a, 4], v[a, 5]),
             X[b].R @ Vec3(v[b, 0], v[b, 1], v[b, 2]), Vec3(v[b, 3], v[b, 4], v[b, 5]),
         )  # fmt: skip
-        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
-            term, c = slots[e, 0], slots[e, 1]
+        for e in range(link.first, link.first + link.count):
+            term, c = slots[e].term, slots[e].row
             drift = second(constraints, term, t, pair, s.near, V, V) + explicit_second(constraints, term, t, pair, V)
             out[g, c] -= constraints.scale[term] * drift
-    for d in range(len(tables.drivers)):
-        _, _, rate = time_jet(tables.functions, tables.drivers[d, 2], t)
-        out[tables.drivers[d, 0], tables.drivers[d, 1]] += rate
+    drivers = DrivenRows(tables.drivers)
+    for d in range(len(drivers)):
+        _, _, rate = time_jet(tables.functions, drivers[d].function, t)
+        out[drivers[d].node, drivers[d].row] += rate

@@ -31,30 +31,67 @@ from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, NO_FREEDOM, O
 from nexdyn.forces.user_states import CHANGE, GIVEN, RESIDUAL, SLOPE, Between, InJoint, eliminate, of_user, solve_states
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.kernel import formula, kernel
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import Vec3
 
 STATE_ITERATIONS, ROUNDED = 60, 1e-15
 GROWTH = 2.2
 """Longest step, beside the one before, that the BDF of order 2 takes; it is stable below 1 + √2."""
-RATE, WEIGHT, LAG, SIZE, SIZE_NOW = range(5)
-SLID = LAG
-"""Columns of what a state is judged by: its rate at the start of the step, effort of a unit of it (0: not looked at), its lag [s] (0:
-none), the largest effort of its force, and that with the step at hand. Of friction that sticks in a contact: the rate, √σ, whether it
-slid at the start of the step."""
 HELD = 0.99
 """Part of the square of its bound below which y of a contact sticks."""
 NUDGE = 1e-7
 """Change of a state, beside that which makes the largest effort, by which ∂ż/∂z is found."""
 
 
+class Steps(Record):
+    """The step at whose end states of forces are [s] (0: they are as they stand), that before it (0: none), and 1 where the matrix of
+    areas is to be whole (``surface_stiffness``)."""
+
+    h: float
+    before: float
+    whole: float
+
+
+class Began(Record):
+    """A state at the start of the step, and of that before."""
+
+    z: float
+    before: float
+
+
+class Judged(Record):
+    """What a state is judged by: its rate at the start of the step, effort of a unit of it (0: not looked at), its lag [s] (0: none), the
+    largest effort of its force, and that with the step at hand."""
+
+    rate: float
+    weight: float
+    lag: float
+    size: float
+    size_now: float
+
+
+class Stuck(Record):
+    """The same of friction that sticks in a contact: the rate, √σ, whether it slid at the start of the step."""
+
+    rate: float
+    root: float
+    slid: float
+    spare: float
+    spare_: float
+
+
+BegunStates, States, Bristles = rows_of(Began), rows_of(Judged), rows_of(Stuck)
+
+
 @formula
 def users_step(acts, e):
     """c of the states of a user's force e into its scratch; g of the step at hand, z⁺ = c + g ż⁺."""
-    tables, h, before = acts.forces, acts.step[0], acts.step[1]
-    r = h / before if before > 0.0 and h < GROWTH * before else 0.0
+    tables, step = acts.forces, Steps(acts.step)
+    h, before = step.h, step.before
+    r, began = h / before if before > 0.0 and h < GROWTH * before else 0.0, BegunStates(acts.began)
     for i in range(tables.index[e, STATES]):
         m = tables.index[e, STATE] + i
-        tables.newton[i, GIVEN] = acts.began[m, 0] + r * r / (1.0 + 2.0 * r) * (acts.began[m, 0] - acts.began[m, 1])
+        tables.newton[i, GIVEN] = began[m].z + r * r / (1.0 + 2.0 * r) * (began[m].z - began[m].before)
         if not tables.z[m] - tables.z[m] == 0.0:
             tables.z[m] = tables.newton[i, GIVEN]  # what failed before starts anew
     return h * (1.0 + r) / (1.0 + 2.0 * r)
@@ -75,15 +112,16 @@ def users_at_end(acts, e, t, where):
 @formula
 def freedom_at_end(acts, e, t, q, v):
     """(status, effort) of force e in a joint, with its states at the end of the step."""
-    tables, h, before = acts.forces, acts.step[0], acts.step[1]
+    tables, step = acts.forces, Steps(acts.step)
+    h, before = step.h, step.before
     first, count = tables.index[e, STATE], tables.index[e, STATES]
     if of_user(tables, e) > 0 and h > 0.0 and tables.index[e, OFF] == 0:
         users_at_end(acts, e, t, InJoint(q, v))
     elif count > 0 and h > 0.0:
-        r = h / before if before > 0.0 and h < GROWTH * before else 0.0
+        r, began = h / before if before > 0.0 and h < GROWTH * before else 0.0, BegunStates(acts.began)
         for m in range(first, first + count):
             # z⁺ = c + g ż⁺; what is held stays to the last digit
-            c = acts.began[m, 0] + r * r / (1.0 + 2.0 * r) * (acts.began[m, 0] - acts.began[m, 1])
+            c = began[m].z + r * r / (1.0 + 2.0 * r) * (began[m].z - began[m].before)
             solve_state(tables, e, m, t, q, v, c, h * (1.0 + r) / (1.0 + 2.0 * r))
     return freedom_element(tables, e, t, q, v)
 
@@ -91,7 +129,7 @@ def freedom_at_end(acts, e, t, q, v):
 @formula
 def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):
     """(status, F_A, F_B) of force e between frames, with its states at the end of the step."""
-    tables, h = acts.forces, acts.step[0]
+    tables, h = acts.forces, Steps(acts.step).h
     if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
         renewed(tables, e, t, X_A.p.x)
@@ -100,19 +138,20 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):
         elif tables.index[e, KIND] == SURFACE:
             root = surface_stretch(tables.room, tables, e, k, (X_A, V_A, X_B, V_B), surface_step(acts, e))
             for m in range(first, first + tables.index[e, STATES], ONE):
-                acts.judged[m, WEIGHT] = root
+                Bristles(acts.judged)[m].root = root
         else:
             for i in range(points_of(tables.data, k)):
                 c, g = contact_step(acts, first + 3 * i)
-                acts.judged[first + 3 * i, WEIGHT] = stretch(tables, e, k, X_A, V_A, X_B, V_B, i, c, g)
+                Bristles(acts.judged)[first + 3 * i].root = stretch(tables, e, k, X_A, V_A, X_B, V_B, i, c, g)
     return force_element(tables, e, t, X_A, V_A, X_B, V_B)
 
 
 @formula
 def step_ahead(acts, m):
     """What of the last change goes into c of the states from m on, and g."""
-    h, before = acts.step[0], acts.step[1]
-    goes_on = before > 0.0 and h < GROWTH * before and acts.judged[m, SLID] == 0.0
+    step = Steps(acts.step)
+    h, before = step.h, step.before
+    goes_on = before > 0.0 and h < GROWTH * before and Bristles(acts.judged)[m].slid == 0.0
     r = h / before if goes_on else 0.0
     return r * r / (1.0 + 2.0 * r), h * (1.0 + r) / (1.0 + 2.0 * r)
 
@@ -120,8 +159,8 @@ def step_ahead(acts, m):
 @formula
 def ahead(acts, m, back):
     """c of state m; as it stands where no step is taken."""
-    began = acts.began
-    return began[m, 0] + back * (began[m, 0] - began[m, 1]) if acts.step[0] > 0.0 else acts.forces.z[m]
+    began = BegunStates(acts.began)[m]
+    return began.z + back * (began.z - began.before) if Steps(acts.step).h > 0.0 else acts.forces.z[m]
 
 
 @formula
@@ -199,15 +238,15 @@ def holds(tables, m, together):
 def error_of_contact(acts, first, end, together, h):
     """The largest d of the states of friction that sticks, as the displacement d/√σ relative to the length of the mechanism, as
     positions are judged; none of what slides."""
-    tables, judged, most = acts.forces, acts.judged, 0.0
+    tables, stuck, began, most = acts.forces, Bristles(acts.judged), BegunStates(acts.began), 0.0
     for m in range(first, end, together):
         if holds(tables, m, together):
             # of its length alone: where the normal turns, y has been laid anew, which is no error
             now, expected = 0.0, 0.0
             for i in range(m, m + together):
-                y = acts.began[i, 0] + 0.5 * h * (judged[i, RATE] + tables.rate[i])
+                y = began[i].z + 0.5 * h * (stuck[i].rate + tables.rate[i])
                 now, expected = now + tables.z[i] * tables.z[i], expected + y * y
-            most = max(most, abs(now**0.5 - expected**0.5) / (judged[m, WEIGHT] * acts.length))
+            most = max(most, abs(now**0.5 - expected**0.5) / (stuck[m].root * acts.length))
     return most
 
 
@@ -217,10 +256,11 @@ def error_of_user(acts, first, end, h):
 
     (1 + ½ X + ½ X²) e = d,   X = −h ∂ż/∂z
     """
-    tables, judged, S, W, n, most = acts.forces, acts.judged, acts.slopes, acts.forces.newton, end - first, 0.0
+    tables, judged, S, W, n, most = acts.forces, States(acts.judged), acts.slopes, acts.forces.newton, end - first, 0.0
+    began = BegunStates(acts.began)
     for i in range(n):
         m = first + i
-        W[i, GIVEN] = tables.z[m] - acts.began[m, 0] - 0.5 * h * (judged[m, RATE] + tables.rate[m])
+        W[i, GIVEN] = tables.z[m] - began[m].z - 0.5 * h * (judged[m].rate + tables.rate[m])
         W[i, RESIDUAL] = -W[i, GIVEN]
         for j in range(n):
             squared = 0.0
@@ -230,8 +270,8 @@ def error_of_user(acts, first, end, h):
     solved = eliminate(W, n)
     for i in range(n):
         m = first + i
-        size = max(judged[m, SIZE], abs(tables.z[m]))
-        judged[m, SIZE_NOW] = size
+        size = max(judged[m].size, abs(tables.z[m]))
+        judged[m].size_now = size
         most = max(most, abs(W[i, CHANGE] if solved else W[i, GIVEN]) / size)
     return most
 
@@ -239,7 +279,8 @@ def error_of_user(acts, first, end, h):
 @kernel
 def error_of_states(acts, t):
     """Largest error of a state in the step that ends at t, as a part of the largest effort that its force has had."""
-    tables, judged, h, before = acts.forces, acts.judged, acts.step[0], acts.step[1]
+    tables, judged, began, step = acts.forces, States(acts.judged), BegunStates(acts.began), Steps(acts.step)
+    h, before = step.h, step.before
     r = h / before if before > 0.0 and h < GROWTH * before else 0.0
     share, most = error_share(r), 0.0
     for e in range(len(tables.index)):
@@ -254,13 +295,13 @@ def error_of_states(acts, t):
             continue
         q, v = acts.q[tables.index[e, COORDINATE]], acts.v[tables.index[e, FREEDOM]]
         _, effort = freedom_element(tables, e, t, q, v)
-        size = max(judged[first, SIZE], abs(effort))
+        size = max(judged[first].size, abs(effort))
         for m in range(first, end):
-            size = max(size, abs(judged[m, WEIGHT] * (tables.z[m] + judged[m, LAG] * tables.rate[m])))
+            size = max(size, abs(judged[m].weight * (tables.z[m] + judged[m].lag * tables.rate[m])))
         for m in range(first, end):
-            judged[m, SIZE_NOW] = size
-            weight, z, rate = judged[m, WEIGHT], tables.z[m], tables.rate[m]
-            d = abs(z - acts.began[m, 0] - 0.5 * h * (judged[m, RATE] + rate))
+            judged[m].size_now = size
+            weight, z, rate = judged[m].weight, tables.z[m], tables.rate[m]
+            d = abs(z - began[m].z - 0.5 * h * (judged[m].rate + rate))
             if not weight * d > 0.0:
                 continue
             nudge = NUDGE * max(size / weight, abs(z))
@@ -277,20 +318,19 @@ def error_of_states(acts, t):
 def states_begin(acts):
     """The states as they stand, and their rates, start a march."""
     acts.step[:] = 0.0
-    for m in range(len(acts.began)):
-        acts.began[m, 0] = acts.forces.z[m]
-        acts.judged[m, RATE] = acts.forces.rate[m]
+    began, judged = BegunStates(acts.began), States(acts.judged)
+    for m in range(len(began)):
+        began[m].z = acts.forces.z[m]
+        judged[m].rate = acts.forces.rate[m]
 
 
 @kernel
 def states_accepted(acts):
     """The end of a step becomes the start of the next."""
-    acts.step[1] = acts.step[0]
-    acts.step[0] = 0.0
-    tables = acts.forces
-    for m in range(len(acts.began)):
-        acts.began[m, 1] = acts.began[m, 0]
-        acts.began[m, 0] = tables.z[m]
+    step, began = Steps(acts.step), BegunStates(acts.began)
+    step.before, step.h = step.h, 0.0
+    for m in range(len(began)):
+        began[m].before, began[m].z = began[m].z, acts.forces.z[m]
 
 
 @kernel
@@ -301,14 +341,15 @@ def contacts_accepted(acts):
         if tables.index[e, FREEDOM] == NO_FREEDOM:
             o, together = tables.index[e, STATE], of_contact(tables, e)
             for m in range(o, o + tables.index[e, STATES], max(1, together)):
-                acts.judged[m, SLID] = 0.0 if holds(tables, m, together) else 1.0
+                Bristles(acts.judged)[m].slid = 0.0 if holds(tables, m, together) else 1.0
 
 
 @kernel
 def states_judged(acts):
     """The step has been taken: what the next is judged by."""
+    judged = States(acts.judged)
     for m in range(len(acts.began)):
-        acts.judged[m, RATE], acts.judged[m, SIZE] = acts.forces.rate[m], acts.judged[m, SIZE_NOW]
+        judged[m].rate, judged[m].size = acts.forces.rate[m], judged[m].size_now
 
 
 @formula

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nexdyn.absolute.force_states import contact_step, element_at_end, surface_step
+from nexdyn.absolute.force_states import Steps, contact_step, element_at_end, surface_step
+from nexdyn.absolute.motion_tables import PlacesOfBlocks
 from nexdyn.forces import contact
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.point_spring import length_and_direction
@@ -78,10 +79,11 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
     else:
         symmetric = other_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data)
     relative_motion(s, acts.G, a, b, X_B.p)
+    places = PlacesOfBlocks(acts.of_force).places[e]
     if symmetric:
-        add_stiffness(s, acts, acts.of_force[e])
+        add_stiffness(s, acts, places)
     else:
-        add_without_symmetry(s, acts, acts.of_force[e])
+        add_without_symmetry(s, acts, places)
 
 
 @formula
@@ -92,7 +94,7 @@ def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
     if tables.index[e, KIND] == CONTACT:
         for i in range(contact.points_of(data, k)):
             contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i)
-    elif tables.index[e, KIND] == SURFACE and acts.step[2] > 0.0:
+    elif tables.index[e, KIND] == SURFACE and Steps(acts.step).whole > 0.0:
         whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, difference_rate(gh))
     elif tables.index[e, KIND] == SURFACE:
         surface_stiffness(tables.room, acts, e, k, K, (gh, bh2), (X_A, V_A, X_B, V_B))
@@ -103,7 +105,7 @@ def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
                 K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
-    return tables.index[e, KIND] != SURFACE or acts.step[2] == 0.0
+    return tables.index[e, KIND] != SURFACE or Steps(acts.step).whole == 0.0
 
 
 @formula
@@ -293,18 +295,19 @@ def entry(G, KG, i, j):
 @kernel
 def add_without_symmetry(s, acts, places):
     """Gᵀ K G into the blocks at `places`, where K has no symmetry: diagonal blocks and those of `lower` lie transposed (``lu``)."""
-    G, KG, turned = acts.G, acts.KG, places[3] == 1
+    G, KG, turned = acts.G, acts.KG, places.step_a == 1
     of_coordinates(acts.K, G, KG)
     for i in range(6):
         for j in range(6):
             for part in range(2):
-                if places[part] >= 0:
-                    s.lower[places[part] + WIDTH * j + i] += entry(G, KG, 6 * part + i, 6 * part + j)
-            if places[2] >= 0:
-                o = i * places[3] + j * places[4]
+                at = places.aa if part == 0 else places.bb
+                if at >= 0:
+                    s.lower[at + WIDTH * j + i] += entry(G, KG, 6 * part + i, 6 * part + j)
+            if places.ab >= 0:
+                o = i * places.step_a + j * places.step_b
                 of_a, of_b = entry(G, KG, i, 6 + j), entry(G, KG, 6 + j, i)
-                s.lower[places[2] + o] += of_a if turned else of_b
-                s.upper[places[5] + o] += of_b if turned else of_a
+                s.lower[places.ab + o] += of_a if turned else of_b
+                s.upper[places.upper + o] += of_b if turned else of_a
 
 
 @kernel
@@ -313,14 +316,14 @@ def add_stiffness(s, acts, places):
     G, KG = acts.G, acts.KG
     of_coordinates(acts.K, G, KG)
     for part in range(3):
-        o = places[part]
+        o = places.aa if part == 0 else places.bb if part == 1 else places.ab
         if o < 0:
             continue
         first, second = (6, 6) if part == 1 else (0, 0 if part == 0 else 6)
-        step_i, step_j = (places[3], places[4]) if part == 2 else (8, 1)
+        step_i, step_j = (places.step_a, places.step_b) if part == 2 else (8, 1)
         for i in range(6):
             for j in range(6):
                 total = entry(G, KG, first + i, second + j)
                 s.lower[o + i * step_i + j * step_j] += total
                 if part == 2:
-                    s.upper[places[5] + i * step_i + j * step_j] += total
+                    s.upper[places.upper + i * step_i + j * step_j] += total

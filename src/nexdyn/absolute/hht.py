@@ -16,11 +16,7 @@ and of turns −h³/12 ω × ω̇ more, since θ is exact at h ω + ½ h² ω̇ 
 none, and e is judged almost without it; there the velocities run at v − c h² v̈ (+ h²/12 ω × ω̇), and a at v̇ (t + α h). Where h changes,
 both are moved to where they belong, or λ would have an error of first order for a while (after Arnold, Brüls & Cardona 2015).
 
-Newton's iteration starts from a and λ on the polynomial of second degree through the last steps. It keeps a matrix as long as
-corrections shrink with it, and a new one costs more than it saves. Where they shrink little with a new one, the next matrix is the
-whole, unsymmetric one of contacts over areas. The iteration ends where a correction is small beside e, or no larger than what rounding
-leaves: that is learnt from corrections which a new matrix no longer makes smaller. By how much corrections shrink is carried over from
-step to step.
+Newton's iteration: ``newton``; the steps of a march that chooses them: ``step_control``.
 """
 
 from __future__ import annotations
@@ -31,10 +27,33 @@ import numpy as np
 
 from nexdyn.absolute.elements import states_error
 from nexdyn.absolute.equations import NO_PIVOT, independence, jacobian_times, place_bodies, solved_here, turn
-from nexdyn.absolute.force_states import contacts_accepted, states_accepted, states_judged, states_recorded
-from nexdyn.absolute.motion_tables import MotionState, MotionTables
+from nexdyn.absolute.force_states import Steps, contacts_accepted, states_accepted, states_judged, states_recorded
+from nexdyn.absolute.motion_tables import Masses, MotionState, MotionTables
+from nexdyn.absolute.newton import (
+    CAUTIOUS,
+    DONE,
+    HARD,
+    LOST,
+    ON,
+    PART_OF_ACCELERATIONS,
+    PART_OF_ERROR,
+    TOLERANCE,
+    Memory,
+    begin,
+    corrected,
+    drop_matrix,
+    is_stale,
+    new_memory,
+    newton_verdict,
+    note_independence,
+    note_refactored,
+    remember,
+    rounding,
+    weights,
+)
 from nexdyn.absolute.outside import solve
 from nexdyn.absolute.recorded import Record, copy, record
+from nexdyn.absolute.step_control import Control, after_acceptance, after_rejection, first_step, fitted
 from nexdyn.absolute.turns import (
     SURE,
     UNCOUNTED,
@@ -47,6 +66,7 @@ from nexdyn.absolute.turns import (
 )
 from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.generic import defines, generic
+from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.kernel import formula, inlined, kernel, outlined, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
@@ -54,86 +74,28 @@ from nexdyn.spatial.lanes import count, greater
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL, DEPENDENT = range(6)
-MOST_ITERATIONS = 12
-LARGEST_CORRECTION = 2.0
-"""A correction by more than this, in rad or lengths of the mechanism, is no correction."""
-TOLERANCE, ROUNDING, MEASURABLE = 1e-11, 1e-18, 1e-14
-"""Error of the positions that Newton's iteration may leave, in rad or lengths of the mechanism; what rounding leaves; the
-least correction from which its contraction can be told."""
-PART, PART_OF_ERROR = 1e-11, 1e-5
-"""… and of the accelerations, as a part of the largest; or of the step's own error."""
-SINGULAR_POSE = 1e-9
-"""Correction that still counts as solved where the rows become dependent and rounding is amplified."""
-UNKNOWN = 0.3
-"""Contraction that is reckoned with before any has been measured, …"""
-NO_WORSE = 3e-3
-"""… what it is no worse than where it cannot be told, …"""
-BELIEVED = 1e-3
-"""… and the least, where it is not that of the step itself."""
-REUSE = 0.15
-"""Contraction up to which a matrix serves another step, …"""
-SLOW = 0.3
-"""… up to which another iteration, and from which on none is believed."""
-REFACTOR_COST_IN_ITERATIONS = 2.0
-"""Iterations that a new matrix costs."""
-STOPPED = 0.01
-"""Part of a step's first correction below which one that a new matrix contracts no more is surely what rounding leaves."""
-CLEAR_OF_FLOOR, ABOVE_FLOOR, FADES = 30.0, 2.0, 0.97
-"""Parts of what rounding was seen to leave: a correction from which a contraction is told, one that is no more than rounding;
-and how what was seen fades from step to step."""
-TO_AND_FRO = 0.8
-"""Ratio of two corrections from which on the next is shortened."""
 BENT = 1.2
 """Part of the last change of accelerations by which it may differ from the one before, for it to stand for v̈: to and fro is 1.5
 and more, even where it grows by half from step to step."""
 ACROSS = 0.05
 """What a change of accelerations along the constraints counts in the error of a step."""
-FACTOR = 2.0
-"""Most by which the step may differ from that of the matrix."""
-HARD, CAUTIOUS = 5, -10.0
-"""Iterations from which on the past is no guide to the next step; what `SMOOTH` is where it misled."""
-(
-    MATRIX, AGE, ITERATIONS, FACTORISATIONS, SHIFTED, LAST, BEFORE, FRESH, AGEING, SMOOTH, LATELY, AT_BEST, FLOOR, GRAIN,
-) = range(14)  # fmt: skip
-"""What a march remembers: step of the matrix at hand (0: none) and steps since it was new, iterations and factorisations so far,
-the step that a0 and v0 belong to (0: none), the last two steps (0: none), contraction with a new matrix and by how much it
-grows in a step (0: not known), steps since the last hard one, iterations of the last step, and of the last one with a
-new matrix; corrections that rounding was seen to leave, and those up to which it can."""
-CORRECTIONS, ASSEMBLE, NEW, THETA, SIZE, COUNT, MISSED, PART_TAKEN, ERROR, FORETOLD = range(14, 24)
-"""… and of the step at hand: its corrections so far; whether the next wants a new matrix, and whether there was one;
-contraction, size of the last correction, corrections with the matrix at hand, size of the first one, the part that is
-taken of the next; error of the positions; whether the start was extrapolated."""
-TURNED, TURNING = 24, 25
-"""… by how much angles may have moved since they were counted, before the step at hand and with it [rad]."""
-INDEPENDENCE, BEST = 26, 27
-"""… of the kept rows, where some are left out: by the last matrix, and the most since they were chosen (0: not known)."""
-STALE = 0.1
-"""Part of the best independence below which rows are to be chosen anew."""
-LENGTH, MOVED, HOME = 28, 29, 30
-"""… the size of the mechanism [m]; 0 where all its points are one: then how far bodies have been from it, and where that is (3)."""
-WHOLE = 33
-"""… whether the matrix of the step at hand has all of what contacts over areas do, without symmetry: one without was slow."""
-MOST_DAMPED, LEAST_PART, SHORTER = 40, 1e-3, 0.25
+FAILED = 4.0
+"""err of a step that failed."""
+MOST_DAMPED, LEAST_DAMPED, SHORTER = 40, 1e-3, 0.25
 """Corrections of a damped step, the least part taken of one, and by what share of that part the next must be shorter."""
 NOTHING, OF_PLACE = 1e-300, 2e-5
 """Smallest length scale of bodies that only translate, and relative to their distance from the origin, whose rounding is 1e-11."""
-OF_GRAVITY, AT_REST = 1e-4, 1e-3
-"""Part of gravity, and without gravity the acceleration [lengths/s²], below which none decides of the first step."""
-NUMBERS = 34
-ON, DONE, LOST = range(3)
 
 
-def new_memory(tables: MotionTables, s: MotionState) -> np.ndarray:
+def memory_at_start(tables: MotionTables, s: MotionState) -> np.ndarray:
     """What a march remembers, at its start from q0."""
-    memory = np.zeros(NUMBERS)
-    memory[FRESH], memory[GRAIN], memory[LENGTH] = UNKNOWN, _grain(tables, s.q0), tables.length
-    return memory
+    return new_memory(_grain(tables, s.q0), tables.length)
 
 
 def without_size(memory: np.ndarray, q: np.ndarray) -> None:
     """All points of the mechanism are one, at q (nb + 1, …): displacements are judged beside the largest."""
-    memory[LENGTH], memory[MOVED] = 0.0, 0.0
-    memory[HOME : HOME + 3] = q[1:, 4:7].mean(axis=0)
+    size = Memory(memory)
+    size.length, size.moved, size.home = 0.0, 0.0, Vec3(*q[1:, 4:7].mean(axis=0))
 
 
 def _grain(tables: MotionTables, q: np.ndarray) -> float:
@@ -142,17 +104,9 @@ def _grain(tables: MotionTables, q: np.ndarray) -> float:
     arms = np.zeros(len(q))
     for k, bodies in enumerate(tables.constraints.pairs.T):
         np.maximum.at(arms, bodies, np.linalg.norm(tables.constraints.frames[:, 12 * k + 9 : 12 * k + 12], axis=1))
-    m, J = tables.body[1:, 0], tables.body[1:, [1, 4, 6]].mean(axis=1)
+    m, J = Masses(tables.body).m[1:], tables.body[1:, [1, 4, 6]].mean(axis=1)
     turned = np.divide(m * arms[1:], J + m * arms[1:] ** 2, out=np.zeros(len(m)), where=J > 0.0)
     return float(16.0 * np.finfo(float).eps * np.abs(q[1:, 4:7]).max(initial=0.0) * turned.max(initial=0.0))
-
-
-def forget(memory: np.ndarray) -> None:
-    """Where the state has been changed from outside: no matrix, no contraction, no step before; what is counted stays."""
-    stays = [ITERATIONS, FACTORISATIONS, GRAIN, TURNED, INDEPENDENCE, BEST, LENGTH, MOVED, HOME, HOME + 1, HOME + 2]
-    kept = memory[stays]
-    memory[:] = 0.0
-    memory[FRESH], memory[stays] = UNKNOWN, kept
 
 
 @inlined
@@ -216,13 +170,6 @@ def largest_component(d, length):
 
 
 @formula
-def first_step(a, gravity, length, rtol):
-    """h of which the displacement ½ a h² is a part of what the tolerance allows; a in lengths/s²."""
-    g = (gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]) ** 0.5
-    return 0.1 * (rtol / max(a, OF_GRAVITY * g / length if g > 0.0 else AT_REST)) ** 0.5
-
-
-@formula
 def steady(s, length):
     """Whether accelerations do not go to and fro: then Δ² is more than Δ."""
     da, dda, nothing = flat(s.da), flat(s.dda), load(flat(s.most), 3 * WIDTH)
@@ -241,11 +188,11 @@ def shift(tables, s, alpha, h, length, memory):
     Velocity rows hold for v itself, so that with them v0 stays. Where accelerations go to and fro, as after a
     jump of the effort, their difference is no v̈: then both stay, or they would be driven on from step to step, the faster the
     shorter these are."""
-    h0 = memory[SHIFTED]
-    memory[SHIFTED] = h
-    if h0 == 0.0 or h0 == h or memory[LAST] == 0.0 or memory[SMOOTH] < 0.0 or not steady(s, length):
+    h0 = memory.shifted_for
+    memory.shifted_for = h
+    if h0 == 0.0 or h0 == h or memory.h_last == 0.0 or memory.smooth < 0.0 or not steady(s, length):
         return
-    over, squares = 1.0 / memory[LAST], h * h - h0 * h0 if len(tables.slips) == 0 else 0.0
+    over, squares = 1.0 / memory.h_last, h * h - h0 * h0 if len(tables.slips) == 0 else 0.0
     a, v, da = flat(s.a0), flat(s.v0), flat(s.da)
     of_a, of_v = alpha * (h - h0) * over, -error_constant(alpha) * squares * over
     for o in range(WIDTH, len(a), WIDTH):
@@ -291,15 +238,6 @@ def difference(x1, x0, dx, ddx, c):
 
 
 @formula
-def weights(h, memory):
-    """c and d of the polynomials through the last steps, as far back as they went smoothly."""
-    last, before = memory[LAST], memory[BEFORE]
-    c = h / last if memory[SMOOTH] > 0.0 and last > 0.0 else 0.0
-    d = c * (h + last) / (last + before) if memory[SMOOTH] > 1.0 and before > 0.0 else 0.0
-    return c, d
-
-
-@formula
 def predict(s, c, d):
     """a1, λ1 on the polynomials."""
     extrapolate(flat(s.a1), flat(s.a0), flat(s.da), flat(s.dda), c, d)
@@ -307,120 +245,34 @@ def predict(s, c, d):
 
 
 @formula
-def begin(memory, h):
-    """Before the first correction: whether the matrix at hand serves."""
-    made_for, age = memory[MATRIX], memory[AGE]
-    assemble = (
-        memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + REFACTOR_COST_IN_ITERATIONS
-    )
-    assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
-    memory[ASSEMBLE] = 1.0 if assemble else 0.0
-    memory[THETA] = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
-    memory[CORRECTIONS], memory[NEW], memory[SIZE], memory[COUNT], memory[MISSED] = 0.0, 0.0, 0.0, 1.0, 0.0
-    memory[PART_TAKEN], memory[ERROR], memory[WHOLE] = 1.0, 0.0, 0.0
-
-
-@formula
-def note_refactored(memory, h):
-    """A matrix has been factored."""
-    memory[MATRIX], memory[AGE] = h, 0.0
-    memory[FACTORISATIONS] += 1.0
-    memory[COUNT], memory[THETA], memory[NEW] = 1.0, max(BELIEVED, memory[FRESH]), 1.0
-
-
-@formula
 def watch(tables, s, memory):
     """How independent the new matrix shows the rows to be."""
     if len(tables.watched) > 0:
-        memory[INDEPENDENCE] = independence(tables, s)
-        memory[BEST] = max(memory[BEST], memory[INDEPENDENCE])
-
-
-@formula
-def corrected(memory):
-    """A correction has been found."""
-    memory[ITERATIONS] += 1.0
-    memory[CORRECTIONS] += 1.0
-
-
-@formula
-def newton_verdict(memory, size, change, most, bh2, error_of):
-    """After a correction: ON with another, whose matrix ASSEMBLE tells; DONE; or LOST."""
-    k, tries, fresh, part = memory[CORRECTIONS], memory[COUNT], memory[NEW] > 0.0, memory[PART_TAKEN]
-    theta, before = memory[THETA], memory[SIZE]
-    size = size * (bh2 / part)
-    error = error_of * change
-    memory[ERROR] = error
-    if k == 1.0:
-        memory[MISSED] = size
-    if not (size < LARGEST_CORRECTION):
-        memory[MATRIX] = memory[SMOOTH] = 0.0
-        return LOST
-    if tries > 1.0:
-        theta = size / before
-    if tries == 2.0:
-        seen = theta if before > max(MEASURABLE, CLEAR_OF_FLOOR * memory[FLOOR]) else min(theta, NO_WORSE)
-        if fresh:
-            memory[FRESH] = seen
-        else:
-            memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / memory[AGE])
-    memory[FLOOR] = min(memory[FLOOR], max(size, 0.5 * memory[FLOOR]))
-    floor = max(ROUNDING, ABOVE_FLOOR * memory[FLOOR])
-    # what an old matrix leaves goes one way from step to step, where rounding goes to and fro
-    unseen = memory[FLOOR] if fresh else 0.0
-    wanted = min(TOLERANCE, max(unseen, max(PART * bh2 * most, PART_OF_ERROR * error)))
-    if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= floor:
-        memory[AGE] += 1.0
-        memory[FLOOR] *= FADES
-        memory[SMOOTH] = memory[SMOOTH] + 1.0 if k < HARD else 0.0
-        if memory[SMOOTH] > 1.0 and memory[MISSED] > bh2 * change:
-            memory[SMOOTH] = CAUTIOUS  # to expect no change would have been better
-        memory[LATELY] = k
-        if fresh:
-            memory[AT_BEST] = k
-        return DONE
-    if size < max(TOLERANCE, memory[GRAIN]) and theta > SLOW and tries > 1.0 and fresh:
-        memory[AGE] += 1.0
-        if size < max(MEASURABLE, STOPPED * memory[MISSED]):
-            memory[FLOOR] = 0.5 * (memory[FLOOR] + size)
-        return DONE  # what rounding leaves
-    # to and fro over a kink, as of a contact: by less than Newton's step
-    stuck = k > 2.0 and size > TO_AND_FRO * before
-    part = max(0.5 * part, 0.1) if stuck else min(1.0, 2.0 * part)
-    if k >= MOST_ITERATIONS and (part == 1.0 or k == 3 * MOST_ITERATIONS):
-        memory[MATRIX] = memory[SMOOTH] = 0.0
-        return DONE if size < SINGULAR_POSE else LOST
-    # slow: a new matrix, here
-    slow = tries > 1.0 and theta > SLOW
-    memory[ASSEMBLE] = 1.0 if stuck or slow else 0.0
-    if fresh and slow:
-        memory[WHOLE] = 1.0  # its form is at fault
-    memory[THETA], memory[SIZE], memory[COUNT], memory[PART_TAKEN] = theta, size, tries + 1.0, part
-    return ON
+        note_independence(memory, independence(tables, s))
 
 
 @formula
 def turns_known(tables, s, memory):
     """Whether turns are counted at the end of a step. While no angle can have moved by as much as `SURE` there is nothing to count."""
-    memory[TURNING] = memory[TURNED] + 2.0 * most_turned(s)
-    if memory[TURNING] < SURE:
+    memory.turning = memory.turned + 2.0 * most_turned(s)
+    if memory.turning < SURE:
         return True
-    memory[TURNING] = 0.0
+    memory.turning = 0.0
     return count_angles(tables, s) < UNSURE
 
 
 @formula
 def size_of(s, h, memory):
     """The length beside which displacements are judged in a step h [m]."""
-    if memory[LENGTH] > 0.0:
-        return memory[LENGTH]
-    moved, place, moving = memory[MOVED], 0.0, 0.0
+    if memory.length > 0.0:
+        return memory.length
+    moved, place, moving, home = memory.moved, 0.0, 0.0, memory.home
     for i in range(1, len(s.q0)):
-        for c in range(3):
+        for c, start in enumerate((home.x, home.y, home.z)):
             p = s.q0[i, 4 + c]
-            moved, place = max(moved, abs(p - memory[HOME + c])), max(place, abs(p))
+            moved, place = max(moved, abs(p - start)), max(place, abs(p))
             moving = max(moving, abs(h * s.v0[i, 3 + c] + 0.5 * h * h * s.a0[i, 3 + c]))
-    memory[MOVED] = moved
+    memory.moved = moved
     return max(moved, moving, NOTHING, OF_PLACE * place)
 
 
@@ -444,46 +296,46 @@ def try_step(tables, acts, s, t, h, alpha, memory):
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
     bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), size_of(s, h, memory)
     error_of, failed = error_constant(alpha) * h * h, STALLED
-    acts.step[0] = h
+    Steps(acts.step).h = h
     shift(tables, s, alpha, h, length, memory)
-    foretold = memory[SMOOTH] > 0.0
+    foretold = memory.smooth > 0.0
     for _ in range(2):
-        c, d = weights(h, memory)
+        c, d = weights(memory, h)
         predict(s, c, d)
         begin(memory, h)
         return_angles(s)
         failed = STALLED
         while True:
-            k = memory[CORRECTIONS]
+            k = memory.k
             size, change, most = new_motion(s, h, alpha, k > 0.0, length)
             verdict = newton_verdict(memory, size, change, most, bh2, error_of) if k > 0.0 else ON
             if verdict == DONE:
-                return OK if turns_known(tables, s, memory) else UNCOUNTED, memory[ERROR]
+                return OK if turns_known(tables, s, memory) else UNCOUNTED, memory.error
             if verdict == LOST:
                 break
             expect_angles(tables, s)
-            if k >= HARD and memory[NEW] > 0.0 and memory[WHOLE] == 0.0 and has_areas(acts.forces.room):
-                memory[WHOLE], memory[ASSEMBLE] = 1.0, 1.0
-            assemble = memory[ASSEMBLE] > 0.0
+            if k >= HARD and memory.new > 0.0 and memory.whole == 0.0 and has_areas(acts.forces.room):
+                memory.whole, memory.assemble = 1.0, 1.0
+            assemble = memory.assemble > 0.0
             if assemble:
-                memory[MATRIX] = 0.0
-                acts.step[2] = memory[WHOLE]
+                memory.made_for = 0.0
+                Steps(acts.step).whole = memory.whole
             status = solved_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
             if status == NO_PIVOT:
                 failed = SINGULAR
                 break
             if status != OK:
-                return status, memory[ERROR]
+                return status, memory.error
             if assemble:
                 note_refactored(memory, h)
                 watch(tables, s, memory)
-            if memory[PART_TAKEN] < 1.0:
-                shorten(flat(s.x), memory[PART_TAKEN])
+            if memory.part < 1.0:
+                shorten(flat(s.x), memory.part)
             corrected(memory)
         if not foretold:
             break
-        foretold, memory[SMOOTH] = False, CAUTIOUS
-    return failed, memory[ERROR]
+        foretold, memory.smooth = False, CAUTIOUS
+    return failed, memory.error
 
 
 @formula
@@ -522,17 +374,17 @@ def damped_step(tables, acts, s, t, h, alpha, memory):
     multipliers = bodies + len(s.lam1)
     predict(s, 0.0, 0.0)
     return_angles(s)
-    acts.step[2] = 1.0
+    Steps(acts.step).whole = 1.0
     new_motion(s, h, alpha, False, length)
-    memory[MATRIX] = memory[SMOOTH] = 0.0
+    drop_matrix(memory)
     for _ in range(MOST_DAMPED):
         expect_angles(tables, s)
         status = solved_apart(tables, acts, s, t + h, scale, gh, bh2, True)
         if status != OK:
-            return SINGULAR if status == NO_PIVOT else status, memory[ERROR]
+            return SINGULAR if status == NO_PIVOT else status, memory.error
         note_refactored(memory, h)
         watch(tables, s, memory)
-        memory[MATRIX] = 0.0
+        memory.made_for = 0.0
         copy(acts.kept, 0, s.a1)
         copy(acts.kept, bodies, s.lam1)
         copy(acts.kept, multipliers, s.x)
@@ -540,23 +392,22 @@ def damped_step(tables, acts, s, t, h, alpha, memory):
         while True:
             shorten(flat(s.x), part)
             size, change, most = new_motion(s, h, alpha, True, length)
-            size, memory[ERROR] = size * (bh2 / part), error_of * change
-            memory[ITERATIONS] += 1.0
-            floor = max(ROUNDING, ABOVE_FLOOR * memory[FLOOR])
-            wanted = min(TOLERANCE, max(PART * bh2 * most, PART_OF_ERROR * memory[ERROR]))
-            if part == 1.0 and size <= max(floor, wanted):
-                return OK if turns_known(tables, s, memory) else UNCOUNTED, memory[ERROR]
+            size, memory.error = size * (bh2 / part), error_of * change
+            memory.iterations += 1.0
+            wanted = min(TOLERANCE, max(PART_OF_ACCELERATIONS * bh2 * most, PART_OF_ERROR * memory.error))
+            if part == 1.0 and size <= max(rounding(memory), wanted):
+                return OK if turns_known(tables, s, memory) else UNCOUNTED, memory.error
             expect_angles(tables, s)
             status = solved_apart(tables, acts, s, t + h, scale, gh, bh2, False)
             if status == OK and bh2 * correction(s, bodies - 1, length) <= (1.0 - SHORTER * part) * size:
                 break
-            if part < LEAST_PART:
-                return STALLED, memory[ERROR]
+            if part < LEAST_DAMPED:
+                return STALLED, memory.error
             part *= 0.5
             copy_back(s.a1, acts.kept, 0)
             copy_back(s.lam1, acts.kept, bodies)
             copy_back(s.x, acts.kept, multipliers)
-    return STALLED, memory[ERROR]
+    return STALLED, memory.error
 
 
 @kernel
@@ -581,15 +432,6 @@ def error_of_step(tables, s, t, h, alpha, length):
 
 
 @formula
-def remember(memory, h):
-    """A step h has been taken; returns its ratio to the one before, 0 where there is none."""
-    c = h / memory[LAST] if memory[LAST] > 0.0 else 0.0
-    memory[BEFORE], memory[LAST] = memory[LAST], h
-    memory[TURNED] = memory[TURNING]
-    return c
-
-
-@formula
 def accept(s, c):
     """The end of a step becomes the start of the next; c is its ratio to the one before."""
     difference(flat(s.a1), flat(s.a0), flat(s.da), flat(s.dda), c)
@@ -610,12 +452,12 @@ def start(acts: Any, s: MotionState, told: Record, t: float, out: np.ndarray) ->
 
 
 @shared
-def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, out):
+def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, numbers, out):
     """Steps k … k_stop − 1 of the constant dt; every `every`-th state (0: none) goes to the next row of `out` after its step.
 
-    Returns (status, steps done in all, rows written); after a step that ends DEPENDENT, rows are to be chosen anew.
+    numbers: the `Memory`. Returns (status, steps done in all, rows written); after a step that ends DEPENDENT, rows are to be chosen anew.
     """
-    row = 0
+    memory, row = Memory(numbers), 0
     while k < k_stop and row < len(out):
         status, _ = try_step(tables, acts, s, t0 + k * dt, dt, alpha, memory)
         if status == STALLED and has_areas(acts.forces.room):
@@ -634,42 +476,39 @@ def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, 
             row += 1
         if not within_ends(tables.constraints, s.near):
             return LEFT, k, row
-        if memory[INDEPENDENCE] < STALE * memory[BEST]:
+        if is_stale(memory):
             return DEPENDENT, k, row
     return OK, k, row
 
 
 @shared
-def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, work, every, times, alpha, memory, out):
+def march_adaptive(
+    tables, acts, s, told, chosen, tolerance, dt_min, dt_max, t_end, work, every, times, alpha, numbers, out
+):
     """Steps chosen by their error until t_end, until `out` is full, or until `work` iterations are spent.
 
-    control (6): t, step to try next (0: choose), steps, next of `times` wanted, rejected steps, error of the last step.
-    Steps end at `times`; without times every `every`-th state (0: none) is recorded. Returns (status, rows).
+    chosen, numbers: `Control` and `Memory`. Steps end at `times`; without times every `every`-th state (0: none) is recorded.
+    Returns (status, rows).
     """
-    length = tables.length
-    t, h, row, spent = control[0], control[1], 0, memory[ITERATIONS]
-    status = OK
+    control, memory, length, row, status = Control(chosen), Memory(numbers), tables.length, 0, OK
+    t, h, spent = control.t, control.h, memory.iterations
     if h <= 0.0:
-        h = min(dt_max, first_step(largest_component(s.d0, length), tables.gravity, length, rtol), t_end - t)
-    while t < t_end and row < len(out) and memory[ITERATIONS] - spent < work:
+        h = min(dt_max, first_step(largest_component(s.d0, length), tables.gravity, length, tolerance), t_end - t)
+    while t < t_end and row < len(out) and memory.iterations - spent < work:
         target = t_end
-        if control[3] < len(times):
-            target = min(target, times[int(control[3])])
-        step = h
-        if t + 1.001 * step >= target:
-            step = target - t
-        elif t + 2.0 * step > target:
-            step = 0.5 * (target - t)
+        if control.output < len(times):
+            target = min(target, times[int(control.output)])
+        step = fitted(t, h, target)
         status, error = try_step(tables, acts, s, t, step, alpha, memory)
         if status == OK:
             error = error_of_step(tables, s, t + step, step, alpha, size_of(s, step, memory))
             error = max(error, states_error(acts, t + step))
-        error = error / rtol if status == OK else 4.0
+        error = error / tolerance if status == OK else FAILED
         if not (error <= 1.0):
-            control[4] += 1.0
-            h = step * (0.25 if status != OK else max(0.2, 0.9 * error ** (-1.0 / 3.0)))
-            memory[MATRIX] = 0.0
-            if status >= 100:
+            control.rejected += 1.0
+            h = after_rejection(step, error, status != OK)
+            memory.made_for = 0.0
+            if status >= FORCE_FAILED:
                 break
             if h < dt_min or t + h == t:
                 status = status if status != OK else STEP_TOO_SMALL
@@ -681,17 +520,13 @@ def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, 
         contacts_accepted(acts)
         states_judged(acts)
         t = target if step == target - t else t + step
-        factor_of_step = min(2.0, 0.9 * max(error, 1e-9) ** (-1.0 / 3.0))
-        # small changes are not worth a new matrix
-        proposed = step * factor_of_step
-        if proposed > h or step >= 0.999 * h:
-            h = min(dt_max, h if 1.0 <= factor_of_step < 1.15 and step == h else proposed)
-        control[2] += 1.0
-        control[5] = error
-        wanted = control[3] < len(times) and t >= times[int(control[3])]
+        h = after_acceptance(h, step, error, dt_max)
+        control.steps += 1.0
+        control.error = error
+        wanted = control.output < len(times) and t >= times[int(control.output)]
         if wanted:
-            control[3] += 1.0
-        if wanted or (len(times) == 0 and every > 0 and control[2] % every == 0):
+            control.output += 1.0
+        if wanted or (len(times) == 0 and every > 0 and control.steps % every == 0):
             status = record(acts, s, told, t, step, out, row)
             if status > OK:
                 break
@@ -701,8 +536,8 @@ def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, 
         if not within_ends(tables.constraints, s.near):
             status = LEFT
             break
-        if memory[INDEPENDENCE] < STALE * memory[BEST]:
+        if is_stale(memory):
             status = DEPENDENT
             break
-    control[0], control[1] = t, h
+    control.t, control.h = t, h
     return status, row

@@ -17,28 +17,17 @@ from math import inf
 
 from nexdyn.absolute import lane_rows  # noqa: F401  (rows of packs)
 from nexdyn.absolute.equations import residual_here
-from nexdyn.absolute.hht import (
-    ASSEMBLE,
-    BEST,
+from nexdyn.absolute.hht import accept, error_constant, new_motion, predict
+from nexdyn.absolute.newton import (
     CAUTIOUS,
-    CORRECTIONS,
-    FORETOLD,
-    INDEPENDENCE,
     LOST,
     ON,
-    PART_TAKEN,
-    SHIFTED,
-    SMOOTH,
-    TURNED,
-    TURNING,
-    accept,
+    Memories,
     begin,
     corrected,
-    error_constant,
-    new_motion,
     newton_verdict,
+    note_independence,
     note_refactored,
-    predict,
     remember,
     weights,
 )
@@ -47,16 +36,26 @@ from nexdyn.absolute.recorded import recorded
 from nexdyn.absolute.turns import SURE, UNSURE, count_angles, expect_angles, most_turned, return_angles
 from nexdyn.kernel import formula, shared
 from nexdyn.linalg.rows import WIDTH, flat
-from nexdyn.spatial.lanes import LANES, count, doubles, if_less
-from nexdyn.spatial.table import row as row_of
+from nexdyn.records import Record
+from nexdyn.spatial.lanes import LANES, OneLane, count, doubles, if_less
 
 ACTING, FAILED = 0, 1
 NEVER = -1
-NUMBERS = 8
-TAKEN, PART, FACTOR, C, D, RATIO, LENGTH, LEAST = range(NUMBERS)
-"""Numbers of the lanes (NUMBERS,): 1 where the next correction is taken, its part; 1 where a new matrix is kept; weights of the
-extrapolation; the ratio of the last two steps; the size of the mechanism [m]; the least independence of the rows by a matrix so far, as a
-part of the best before it."""
+
+
+class Numbers(Record):
+    """Of each lane: 1 where the next correction is taken, and its part; 1 where a new matrix is kept; weights of the extrapolation; the
+    ratio of the last two steps; the size of the mechanism [m]; the least independence of the rows by a matrix so far, as a part of the
+    best before it."""
+
+    taken: float
+    part: float
+    factor: float
+    c: float
+    d: float
+    ratio: float
+    length: float
+    least: float
 
 
 @formula
@@ -92,7 +91,7 @@ def start_again(s, i):
 
 
 @formula
-def watch_lane(tables, fresh, memory, numbers, i):
+def watch_lane(tables, fresh, memory, lane, i):
     """How independent the new matrix of lane i shows its rows to be: `hht.watch`."""
     watched, lower, least = tables.watched.data, fresh.lower.data, inf
     first = count(tables.body) - 1
@@ -102,27 +101,26 @@ def watch_lane(tables, fresh, memory, numbers, i):
             if watched[g, c, i] > 0.0:
                 least = min(least, watched[g, c, i] / abs(lower[o + (WIDTH + 1) * c, 0, i]))
     if len(watched) > 0:
-        memory[i, INDEPENDENCE] = least
-        memory[i, BEST] = max(memory[i, BEST], least)
-        numbers.data[LEAST, 0, i] = min(numbers.data[LEAST, 0, i], least / memory[i, BEST])
+        note_independence(memory, least)
+        lane.least = min(lane.least, least / memory.best_independence)
 
 
 @formula
-def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):
+def try_steps(tables, acts, s, fresh, t, h, alpha, memories, state, numbers):
     """One step of all lanes, as `hht.try_step`. state (LANES,) int64: ACTING or FAILED."""
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
-    bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), row_of(numbers, LENGTH)
+    bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), Numbers(numbers).length
     error_of = error_constant(alpha) * h * h
-    of, most = numbers.data, s.most.data
-    left = 0
+    of, most, left = Numbers(numbers), s.most.data, 0
     for i in range(LANES):
-        memory[i, SHIFTED] = h
-        memory[i, FORETOLD] = 1.0 if memory[i, SMOOTH] > 0.0 else 0.0
-        of[C, 0, i], of[D, 0, i] = weights(h, memory[i])
-        begin(memory[i], h)
-        of[TAKEN, 0, i] = 1.0 if state[i] == ACTING else 0.0
+        memories[i].shifted_for = h
+        memories[i].extrapolated = 1.0 if memories[i].smooth > 0.0 else 0.0
+        lane = Numbers(OneLane(numbers.data, i))
+        lane.c, lane.d = weights(memories[i], h)
+        begin(memories[i], h)
+        lane.taken = 1.0 if state[i] == ACTING else 0.0
         left += state[i] == ACTING
-    predict(s, row_of(numbers, C), row_of(numbers, D))
+    predict(s, of.c, of.d)
     return_angles(s)
     mask_corrections(flat(s.x), 0.0, 0.0)
     while True:
@@ -130,25 +128,26 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):
         s.most[0, 0], s.most[0, 1], s.most[0, 2] = size, change, largest
         turned_back, assemble = False, False
         for i in range(LANES):
-            if of[TAKEN, 0, i] == 0.0:
+            memory, lane = memories[i], Numbers(OneLane(numbers.data, i))
+            if lane.taken == 0.0:
                 continue
             verdict = ON
-            if memory[i, CORRECTIONS] > 0.0:
-                verdict = newton_verdict(memory[i], most[0, 0, i], most[0, 1, i], most[0, 2, i], bh2, error_of)
+            if memory.k > 0.0:
+                verdict = newton_verdict(memory, most[0, 0, i], most[0, 1, i], most[0, 2, i], bh2, error_of)
             if verdict == LOST:
                 turned_back = True
-                if memory[i, FORETOLD] > 0.0:
-                    memory[i, FORETOLD], memory[i, SMOOTH] = 0.0, CAUTIOUS
+                if memory.extrapolated > 0.0:
+                    memory.extrapolated, memory.smooth = 0.0, CAUTIOUS
                     start_again(s, i)
-                    begin(memory[i], h)
+                    begin(memory, h)
                     verdict = ON
                 else:
                     stand_still(s, i)
                     state[i] = FAILED
             if verdict == ON:
-                assemble = assemble or memory[i, ASSEMBLE] > 0.0
+                assemble = assemble or memory.assemble > 0.0
             else:
-                of[TAKEN, 0, i] = 0.0
+                lane.taken = 0.0
                 left -= 1
         if turned_back:
             mask_corrections(flat(s.x), 0.0, 0.0)
@@ -160,28 +159,30 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):
         if assemble:
             factor(tables, fresh)
             for i in range(LANES):
-                new = of[TAKEN, 0, i] > 0.0 and memory[i, ASSEMBLE] > 0.0
-                of[FACTOR, 0, i] = 1.0 if new else 0.0
+                memory, lane = memories[i], Numbers(OneLane(numbers.data, i))
+                new = lane.taken > 0.0 and memory.assemble > 0.0
+                lane.factor = 1.0 if new else 0.0
                 if new:
-                    note_refactored(memory[i], h)
-                    watch_lane(tables, fresh, memory, numbers, i)
-            keep(s.upper, fresh.upper, row_of(numbers, FACTOR))
-            keep(s.lower, fresh.lower, row_of(numbers, FACTOR))
+                    note_refactored(memory, h)
+                    watch_lane(tables, fresh, memory, lane, i)
+            keep(s.upper, fresh.upper, of.factor)
+            keep(s.lower, fresh.lower, of.factor)
         solve(tables, s)
         for i in range(LANES):
-            if of[TAKEN, 0, i] > 0.0:
-                of[PART, 0, i] = memory[i, PART_TAKEN]
-                corrected(memory[i])
-        mask_corrections(flat(s.x), row_of(numbers, TAKEN), row_of(numbers, PART))
+            lane = Numbers(OneLane(numbers.data, i))
+            if lane.taken > 0.0:
+                lane.part = memories[i].part
+                corrected(memories[i])
+        mask_corrections(flat(s.x), of.taken, of.part)
     s.most[0, 0], sure = most_turned(s), True
     for i in range(LANES):
-        memory[i, TURNING] = memory[i, TURNED] + 2.0 * most[0, 0, i]
-        sure = sure and memory[i, TURNING] < SURE
+        memories[i].turning = memories[i].turned + 2.0 * most[0, 0, i]
+        sure = sure and memories[i].turning < SURE
     if sure:
         return
     s.most[0, 0] = count_angles(tables, s)
     for i in range(LANES):
-        memory[i, TURNING] = 0.0
+        memories[i].turning = 0.0
         if state[i] == ACTING and not most[0, 0, i] < UNSURE:
             stand_still(s, i)
             state[i] = FAILED
@@ -194,18 +195,18 @@ def march_lanes(tables, acts, s, fresh, told, t0, dt, k, k_stop, every, alpha, m
     memory (LANES, …); failed (LANES,) int64: the step that a lane failed in, −1 before. Stops where all have failed, or `out` is
     full. Returns (steps done in all, rows written).
     """
-    row = 0
+    memories, row = Memories(memory), 0
     while k < k_stop and row < count(out):
-        try_steps(tables, acts, s, fresh, t0 + k * dt, dt, alpha, memory, state, numbers)
+        try_steps(tables, acts, s, fresh, t0 + k * dt, dt, alpha, memories, state, numbers)
         acting = 0
         for i in range(LANES):
             if state[i] == FAILED and failed[i] == NEVER:
                 failed[i] = k
             acting += state[i] == ACTING
-            numbers.data[RATIO, 0, i] = remember(memory[i], dt)
+            Numbers(OneLane(numbers.data, i)).ratio = remember(memories[i], dt)
         if acting == 0:
             return k, row
-        accept(s, row_of(numbers, RATIO))
+        accept(s, Numbers(numbers).ratio)
         k += 1
         if every > 0 and k % every == 0:
             recorded(acts, s, told, t0 + k * dt, dt, out, row)

@@ -33,15 +33,15 @@ from nexdyn.absolute.equations import (
     velocity_residual,
 )
 from nexdyn.absolute.hht import copy
-from nexdyn.absolute.motion_tables import BODY_A, BODY_B, COUNT, FIRST, NODE, PAIR
+from nexdyn.absolute.motion_tables import KeptRows, Links, Slots, Spares
 from nexdyn.absolute.turns import UNCOUNTED, UNSURE, count_angles, expect_angles, keep_angles
 from nexdyn.constraints.tables import LEFT, within_ends
-from nexdyn.constraints.turns import PLACE
+from nexdyn.constraints.turns import Angles
 from nexdyn.constraints.verbs import gradient
 from nexdyn.forces import states
 from nexdyn.generic import defines
 from nexdyn.integrate.problem import OK, confine, next_sample, rates, recentre, record, scale, settle, take_samples
-from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
+from nexdyn.integrate.stabilised import Damping, rate, speed2
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.rows import WIDTH
@@ -117,12 +117,12 @@ def take(problem, y):
 @formula
 def damping_here(problem):
     """α, β at v1."""
-    damping, V = problem.damping, MotionRows(problem.s.v1, 0)
-    a, b = damping[ALPHA], damping[BETA]
+    damping, V = Damping(problem.damping), MotionRows(problem.s.v1, 0)
+    a, b = damping.alpha, damping.beta
     if a < 0.0 or b < 0.0:
         squared = 0.0
         for i in range(1, len(problem.s.v1)):
-            squared += speed2(V[i], damping[LENGTH])
+            squared += speed2(V[i], damping.length)
         usual = rate(damping, squared / (len(problem.s.v1) - 1))
         a, b = usual if a < 0.0 else a, usual if b < 0.0 else b
     return a, b
@@ -201,9 +201,9 @@ def refine(problem, t):
 @formula
 def borrowed(spare):
     """Whether a body borrows inertia."""
-    most = 0.0
-    for i in range(len(spare)):
-        most = max(most, spare[i, 0])
+    spares, most = Spares(spare), 0.0
+    for i in range(len(spares)):
+        most = max(most, spares[i].J)
     return most > 0.0
 
 
@@ -315,11 +315,13 @@ def closed(problem):
     """|C| at which constraints count as met: in rows, an angle of many turns is rounded as a number of its size, and so is what has slid
     far."""
     tables, most, X = problem.tables, CLOSED, PoseRows(problem.s.poses, 0)
-    for l in range(len(tables.links)):
-        d = pair_of(tables, X, tables.links[l, PAIR], tables.links[l, BODY_A], tables.links[l, BODY_B]).d
+    links, angles = Links(tables.links), Angles(tables.angles)
+    for l in range(len(links)):
+        link = links[l]
+        d = pair_of(tables, X, link.pair, link.a, link.b).d
         most = max(most, ROUNDING * (d @ d) ** 0.5 / problem.length)
     for n in range(len(tables.expected)):
-        most = max(most, ROUNDING * abs(problem.s.near[tables.angles[tables.expected[n], PLACE]]))
+        most = max(most, ROUNDING * abs(problem.s.near[angles[tables.expected[n]].near]))
     return most
 
 
@@ -374,8 +376,9 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, out: Any, r: Any) -> Any:
     nc = len(tables.constraints.rows)
     for k in range(nc):
         out[r, o + k] = 0.0
-    for k in range(len(tables.rows)):
-        out[r, o + tables.rows[k, 2]] = s.lam1[tables.rows[k, 0], tables.rows[k, 1]]
+    rows = KeptRows(tables.rows)
+    for k in range(len(rows)):
+        out[r, o + rows[k].number] = s.lam1[rows[k].node, rows[k].row]
     o += nc
     for k in range(len(s.near)):
         out[r, o + k] = s.near[k]
@@ -439,17 +442,18 @@ def project(problem, t):
 @kernel
 def dense_jacobian(tables, s, t, J):
     """J (m, 6 nb) ← Cq of the kept rows at the poses of the state."""
-    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    X, links, slots, constraints = PoseRows(s.poses, 0), Links(tables.links), Slots(tables.slots), tables.constraints
     J[:] = 0.0
-    for r in range(len(tables.rows)):
-        g, c = tables.rows[r, 0], tables.rows[r, 1]
-        s.lam0[g, c] = float(r)
+    rows = KeptRows(tables.rows)
+    for r in range(len(rows)):
+        s.lam0[rows[r].node, rows[r].row] = float(r)
     for l in range(len(links)):
-        a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
-        pair = pair_of(tables, X, links[l, PAIR], a, b)
-        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
-            term = slots[e, 0]
-            r = int(s.lam0[g, slots[e, 1]])
+        link = links[l]
+        a, b, g = link.a, link.b, link.node
+        pair = pair_of(tables, X, link.pair, a, b)
+        for e in range(link.first, link.first + link.count):
+            term = slots[e].term
+            r = int(s.lam0[g, slots[e].row])
             z, k = gradient(constraints, term, t, pair, s.near), constraints.scale[term]
             for side in range(2):
                 i = a if side == 0 else b
@@ -469,7 +473,8 @@ def dense_jacobian(tables, s, t, J):
 @formula
 def row_unit(problem, r):
     """What makes a number of kept row r."""
-    return problem.units[problem.tables.rows[r, 0], problem.tables.rows[r, 1]]
+    row = KeptRows(problem.tables.rows)[r]
+    return problem.units[row.node, row.row]
 
 
 @formula
@@ -485,7 +490,7 @@ def follow(problem, t, y, worse):
     first smallest pivot."""
     tables, s, dep = problem.tables, problem.s, problem.dependent
     J, D, right = problem.J, problem.D, problem.right
-    m, n = len(dep), 6 * (len(s.q1) - 1)
+    m, n, rows = len(dep), 6 * (len(s.q1) - 1), KeptRows(tables.rows)
     if m == 0:
         return OK
     s.lam1[:] = 0.0
@@ -496,7 +501,7 @@ def follow(problem, t, y, worse):
         constraint_residual(tables, s, t, 0.0, False)
         most = 0.0
         for r in range(m):
-            right[r, 0] = row_unit(problem, r) * s.C[tables.rows[r, 0], tables.rows[r, 1]]
+            right[r, 0] = row_unit(problem, r) * s.C[rows[r].node, rows[r].row]
             most = max(most, abs(right[r, 0]))
         if not (most < 1e3):
             return OPEN
@@ -507,7 +512,7 @@ def follow(problem, t, y, worse):
                 D[r, c] = row_unit(problem, r) * column_unit(problem, dep[c]) * J[r, dep[c]]
         velocity_residual(tables, s, t, s.v1, s.lam0)
         for r in range(m):
-            right[r, 1] = row_unit(problem, r) * s.lam0[tables.rows[r, 0], tables.rows[r, 1]]
+            right[r, 1] = row_unit(problem, r) * s.lam0[rows[r].node, rows[r].row]
         smallest = eliminate(D, right)
         problem.quality[0] = smallest
         if problem.quality[1] == 0.0:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from nexdyn.absolute.armature import CHILD, PARENT, Rotors, inertia_of_rotors, rotor_rows, rotors_of
+from nexdyn.absolute.armature import Rotors, RotorsOfJoints, inertia_of_rotors, rotor_rows, rotors_of
 from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.kkt import SMALL, Matrix
 from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, coordinate, driven_rows
 from nexdyn.constraints import rows as kernels
 from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, OF_TIME, USERS
-from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PRIMITIVE, ConstraintTables
+from nexdyn.constraints.tables import ConstraintTables, RowsOfTerms, Terms
 from nexdyn.forces.torsion_spring import TURNS, TorsionSpring, windings
 from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
@@ -151,21 +151,24 @@ class AbsoluteModel:
         on_joint = [
             self.incidence.element[row.index] for row in self.rows if row.coupling is not None and row.driver is None
         ]
-        on_joint += [self.tables.terms[e, 0] for e in np.flatnonzero(np.isin(self.tables.terms[:, 1], USERS))]
+        terms = Terms(self.tables.terms)
+        on_joint += terms.pair[np.isin(terms.primitive, USERS)].tolist()
         suspects = np.unique([k for k in on_joint if k < len(self.tables.pairs)]).astype(int)
         return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), suspects)
 
     @cached_property
     def row_is_length(self) -> np.ndarray:
         """Whether a row is a length [m], (nc,); else it is an angle or a product of directions."""
-        of_term = np.isin(self.tables.terms[:, 1], LENGTHS)
-        return np.logical_or.reduceat(of_term, self.tables.rows[:, 0]) if self.nc else np.zeros(0, dtype=bool)
+        of_term = np.isin(Terms(self.tables.terms).primitive, LENGTHS)
+        return (
+            np.logical_or.reduceat(of_term, RowsOfTerms(self.tables.rows).first) if self.nc else np.zeros(0, dtype=bool)
+        )
 
     @cached_property
     def positional(self) -> np.ndarray:
         """Whether a row holds positions, (nc,); else it is a velocity row, A v + b = 0, whose C is 0."""
-        first = self.tables.rows[:, FIRST]
-        return self.tables.terms[first, PRIMITIVE] < FORWARD if self.nc else np.ones(0, dtype=bool)
+        first = RowsOfTerms(self.tables.rows).first
+        return Terms(self.tables.terms).primitive[first] < FORWARD if self.nc else np.ones(0, dtype=bool)
 
     @cached_property
     def row_priority(self) -> np.ndarray:
@@ -177,7 +180,7 @@ class AbsoluteModel:
         """Cq row by row, (nc, w, 6), for the bodies that `incidence.nodes` names."""
         J = self.term_jacobian(q, t, near).reshape(-1, 2, 6)
         out = np.zeros((self.nc, self.incidence.nodes.shape[1], 6))
-        row = np.repeat(np.arange(self.nc), self.tables.rows[:, 1])
+        row = np.repeat(np.arange(self.nc), RowsOfTerms(self.tables.rows).count)
         for side in (0, 1):
             np.add.at(out, (row, self.incidence.slot[:, side]), J[:, side])
         return out
@@ -185,8 +188,8 @@ class AbsoluteModel:
     @cached_property
     def _pattern(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(row, column, kept) of the entries (nt, 12) of the term Jacobian."""
-        term_row = np.repeat(np.arange(self.nc), self.tables.rows[:, 1])
-        bodies = self.tables.pairs[self.tables.terms[:, 0]]
+        term_row = np.repeat(np.arange(self.nc), RowsOfTerms(self.tables.rows).count)
+        bodies = self.tables.pairs[Terms(self.tables.terms).pair]
         column = 6 * (bodies[:, :, None] - 1) + np.arange(6)
         kept = np.broadcast_to((bodies > 0)[:, :, None], column.shape)
         return np.repeat(term_row, 12), column.reshape(-1), kept.reshape(-1).copy()
@@ -285,12 +288,13 @@ class AbsoluteModel:
     @cached_property
     def explicit(self) -> bool:
         """Whether there are rows that may depend on the time by themselves: of user functions, and of orientations that follow one."""
-        return bool(np.isin(self.tables.terms[:, PRIMITIVE], OF_TIME).any())
+        return bool(np.isin(Terms(self.tables.terms).primitive, OF_TIME).any())
 
     @cached_property
     def on_curves(self) -> bool:
         """Whether parameters of points on curves or surfaces are followed."""
-        return any(self.tables.terms[e, PRIMITIVE] != ANGLE for e in np.flatnonzero(self.tables.terms[:, NEAR] >= 0))
+        terms = Terms(self.tables.terms)
+        return bool((terms.primitive[terms.near >= 0] != ANGLE).any())
 
     @cached_property
     def _users(self) -> tuple[Joint, ...]:
@@ -305,7 +309,11 @@ class AbsoluteModel:
 
     def raise_failure(self, x: np.ndarray, t: float) -> None:
         """SolveError for the joint whose function has raised, or has made `x`, an array (nc, …) or (nt, …), not finite."""
-        rows = np.repeat(np.arange(self.nc), self.tables.rows[:, COUNT]) if len(x) != self.nc else np.arange(self.nc)
+        rows = (
+            np.repeat(np.arange(self.nc), RowsOfTerms(self.tables.rows).count)
+            if len(x) != self.nc
+            else np.arange(self.nc)
+        )
         bad = {self.rows[rows[int(i)]].joint for i in np.argwhere(~np.isfinite(x))[:, 0]}
         for joint in self._users:
             if joint.name in bad:
@@ -399,10 +407,9 @@ class AbsoluteModel:
         out[:, 3:] = m[:, None] * g - np.einsum("nij,nj->ni", R, np.cross(w, np.cross(w, h)))
         if len(self.rotors.joints):
             B, drift = rotor_rows(self.rotors, self.tables.frames, q, v)
-            on = np.zeros((self.nb + 1, 6))
-            np.subtract.at(
-                on, self.rotors.joints[:, [PARENT, CHILD]], (self.rotors.inertia[:, 0] * drift)[:, None, None] * B
-            )
+            on, joints = np.zeros((self.nb + 1, 6)), RotorsOfJoints(self.rotors.joints)
+            bodies = np.stack([joints.parent, joints.child], axis=1)
+            np.subtract.at(on, bodies, (self.rotors.inertia[:, 0] * drift)[:, None, None] * B)
             out += on[1:]
         return out.reshape(-1)
 
@@ -415,12 +422,13 @@ def part_of(model: AbsoluteModel, shape: LoopBlock, near: np.ndarray) -> tuple[A
     undriven = np.array([model.rows[r].driver is None for r in shape.rows.tolist()], dtype=bool)
     chosen = np.sort(shape.rows[undriven])
     number_of = {int(body): i for i, body in enumerate(shape.bodies)}
-    terms = [e for r in chosen.tolist() for e in range(t.rows[r, 0], t.rows[r, 0] + t.rows[r, 1])]
-    pairs = np.unique(t.terms[terms, 0])
-    rows = t.rows[chosen].copy()
-    rows[:, 0] = np.cumsum(rows[:, 1]) - rows[:, 1]
+    rows, all_rows = t.rows[chosen].copy(), RowsOfTerms(t.rows)
+    terms = [e for r in (all_rows[k] for k in chosen.tolist()) for e in range(r.first, r.first + r.count)]
+    pairs = np.unique(Terms(t.terms).pair[terms])
+    own = RowsOfTerms(rows)
+    own.first[:] = np.cumsum(own.count) - own.count
     moved = t.terms[terms].copy()
-    moved[:, 0] = np.searchsorted(pairs, moved[:, 0])
+    Terms(moved).pair[:] = np.searchsorted(pairs, Terms(moved).pair)
     tables = t._replace(
         pairs=np.array([[number_of[int(i)] for i in pair] for pair in t.pairs[pairs]]), frames=t.frames[pairs],
         terms=moved, scale=t.scale[terms], rows=rows, offset=t.offset[chosen],

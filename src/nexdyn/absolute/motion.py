@@ -19,6 +19,7 @@ import scipy.sparse.linalg as spla
 from nexdyn.absolute.kkt import KKT, Matrix, Solver, factor_kkt
 from nexdyn.absolute.model import AbsoluteModel, scaled_rows
 from nexdyn.absolute.redundancy import Redundancy
+from nexdyn.constraints.tables import BodyPairs, RowsOfTerms, Terms
 from nexdyn.errors import SingularError
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -144,11 +145,11 @@ def rows_wrench(
     """(moment, force) that `rows` put on the child of a joint, otherwise as `joint_wrench`."""
     tables = model.tables
     k = model.pair_of_joint[joint]
-    b = int(tables.pairs[k, 1])
+    child, terms, of_rows = BodyPairs(tables.pairs).b, Terms(tables.terms), RowsOfTerms(tables.rows)
     wrench = np.zeros((6, *lam.shape[1:]))
     for n, r in enumerate(rows):
-        for e in range(tables.rows[r, 0], tables.rows[r, 0] + tables.rows[r, 1]):
-            on = 6 if tables.pairs[tables.terms[e, 0], 1] == b else 0
+        for e in range(of_rows[r].first, of_rows[r].first + of_rows[r].count):
+            on = 6 if child[terms[e].pair] == child[k] else 0
             wrench -= np.multiply.outer(J[e, on : on + 6], lam[n])
     return at_joint(model, q, joint, wrench)
 

@@ -7,22 +7,22 @@ The reference point of a body is its centre of mass, so that its mass matrix dia
 A constraint node is what joins the same bodies, up to six rows. A link is a pair of frames seen from one node: its terms
 are evaluated together, from one look at the pair.
 
-    body    float64 (nb + 1, 7)   m, J: xx xy xz yy yz zz
-    links   int64 (nl, 13)        body a, body b, pair, node; place and step from row to row of the block with a, with b; which
-                                  blocks it is the first to fill; first slot, slots; places of the blocks in the upper ones
-    slots   int64 (ns, 2)         term, row of the node
+    body    float64 (nb + 1, 7)   `Mass`
+    spare   float64 (nb + 1, 2)   `Spare`
+    links   int64 (nl, 13)        `Link`
+    slots   int64 (ns, 2)         `Slot`
     offset  float64 (ng, 8)       what is subtracted from each row of a node
-    drivers int64 (nd, 3)         node, row, place of the function of time in `functions`
-    rows    int64 (nk, 3)         node and row of each kept row of the model, and its number there
-    slips   int64 (n, 2)          link and slot of each term of a velocity row
+    drivers int64 (nd, 3)         `Driven`
+    rows    int64 (nk, 3)         `KeptRow`
+    slips   int64 (n, 2)          `Slip` of each term of a velocity row
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
     closing int64 (ng,)           1 where the rows of a node may come to depend on others: in loops, and of other kinds than joints'
-    angles  int64 (na, 3)         place in `near`, bodies a and b of each angle that is counted; angle_frames (na, 24) theirs, see ``turns``
+    angles  int64 (na, 3)         each angle that is counted; angle_frames (na, 24) their frames, see ``constraints.turns``
     expected int64 (n,)           the angles among them that rows have
-    parts   int64 (np + 1, 2)     first link and first pivot of each part, see ``equations.solved_here``; one where there are loops
+    parts   int64 (np + 1, 2)     `PartStart`, see ``equations.solved_here``; one part where there are loops
     watched float64 (ng, 8)       where rows are left out, what `equations.independence` looks at; (0, 8) elsewhere
-    rotors  int64 (nr, 12)        of each armature pair, parent, child, way, side, axis (``armature``); places of its blocks
-    others  int64 (no, 3)         place, numbers and upper place of the blocks that no link has: fill, and what springs join
+    rotors  int64 (nr, 12)        of each armature its `armature.Rotor` and the places of its blocks
+    others  int64 (no, 3)         `Other`: the blocks that no link has, of fill, and those that springs join
 
 Arrays of the state have rows of 8 numbers: of body i, row i; of a constraint node, its multipliers or residual.
 """
@@ -33,31 +33,112 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.armature import CHILD, PARENT
+from nexdyn.absolute.armature import Places, RotorsOfJoints
 from nexdyn.absolute.blocks import components
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.constraints.kinds import ANGLE, DISTANCE
-from nexdyn.constraints.tables import NEAR, PRIMITIVE, ConstraintTables
-from nexdyn.linalg.plan import COUNT as EDGES
-from nexdyn.linalg.plan import (
-    LARGEST,
-    PLACE,
-    SHIFT,
-    UNKNOWNS,
-    Plan,
-    elimination_plan,
-    locate,
-    upper_places,
-)
+from nexdyn.constraints.tables import ConstraintTables, Terms
+from nexdyn.constraints.turns import Angles
+from nexdyn.linalg.plan import LARGEST, Edges, Pivots, Plan, elimination_plan, locate, upper_places
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_row
+from nexdyn.records import Record, rows_of
+from nexdyn.spatial.algebra import Sym3
 from nexdyn.spatial.borrowed import borrowed
 
-BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, PLACE_B, ROW_B, FILLS, FIRST, COUNT, UPPER_A, UPPER_B = range(13)
 FILLS_A, FILLS_B, FILLS_NODE = 1, 2, 4
 PART = 24
 """Links of a part: what they and their pivots read and write stays in the first caches."""
-MASS, INERTIA = 0, 1
+
+
+class Mass(Record):
+    """Mass and inertia of a body about its centre of mass, in its axes."""
+
+    m: float
+    J: Sym3
+
+
+class Spare(Record):
+    """Inertia and mass that the iteration matrix takes where a body has next to none (``spatial.borrowed``)."""
+
+    J: float
+    m: float
+
+
+class Link(Record):
+    """Two bodies, the pair and the constraint node; of the block of the node with each body its place, the step from row to row and the
+    place in the upper ones; which blocks the link is the first to fill; its slots."""
+
+    a: int
+    b: int
+    pair: int
+    node: int
+    place_a: int
+    row_a: int
+    place_b: int
+    row_b: int
+    fills: int
+    first: int
+    count: int
+    upper_a: int
+    upper_b: int
+
+
+class Slot(Record):
+    """A term of a link, and the row of the node that it is in."""
+
+    term: int
+    row: int
+
+
+class Driven(Record):
+    """A driven row, and where its function of time begins in `functions`."""
+
+    node: int
+    row: int
+    function: int
+
+
+class KeptRow(Record):
+    """A row of the model that is kept: its node, its row there, its number in the model."""
+
+    node: int
+    row: int
+    number: int
+
+
+class Slip(Record):
+    """A term of a velocity row."""
+
+    link: int
+    slot: int
+
+
+class PartStart(Record):
+    """Where a part begins: its first link and its first pivot."""
+
+    link: int
+    pivot: int
+
+
+class Other(Record):
+    """A block that no link has: its place, its numbers, its place in the upper ones."""
+
+    place: int
+    numbers: int
+    upper: int
+
+
+class BlockPlaces(Record):
+    """Where the blocks of two bodies lie, as `block_places` finds them."""
+
+    places: Places
+
+
+Masses, Spares, Links, Slots, DrivenRows = rows_of(Mass), rows_of(Spare), rows_of(Link), rows_of(Slot), rows_of(Driven)
+KeptRows, Slips, Parts, Others, PlacesOfBlocks = (
+    rows_of(KeptRow), rows_of(Slip), rows_of(PartStart), rows_of(Other), rows_of(BlockPlaces),
+)  # fmt: skip
 
 
 class MotionTables(NamedTuple):
@@ -79,7 +160,6 @@ class MotionTables(NamedTuple):
     parts: Any
     others: Any
     spare: Any
-    """(nb + 1, 2): inertia and mass that the iteration matrix takes where a body has next to none (``spatial.borrowed``)."""
     rotors: Any
     armature: Any
     """(nr, 1): inertia of each rotor."""
@@ -182,26 +262,32 @@ def motion_tables(
             links.append((a, b, k, g, -1, 0, -1, 0, 0, first, len(slots) - first, -1, -1))
             edges += [(nb + g, x - 1) for x in (a, b) if x > 0]
     rotors = model.rotors
-    joined = rotors.joints[:, [PARENT, CHILD]]
+    of_rotors = RotorsOfJoints(rotors.joints)
+    joined = np.stack([of_rotors.parent, of_rotors.child], axis=1)
     stiff = joined if stiff is None else np.concatenate([stiff, joined])
     edges += [(a - 1, b - 1) for a, b in stiff.tolist() if a > 0 and b > 0]
     n = len(sizes)
     carried = _carried(body, nodes, bodies_of_pair, stiff)
     plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb, carried)
-    table = np.array(links, dtype=np.int64).reshape(-1, 13)
-    for at, who, up in ((PLACE_A, BODY_A, UPPER_A), (PLACE_B, BODY_B, UPPER_B)):
-        moving = table[:, who] > 0
-        found = np.empty((int(moving.sum()), 3), dtype=np.int64)
-        locate(plan, nb + table[moving, NODE], table[moving, who] - 1, found)
-        table[moving, at : at + 2] = found[:, :2]
-        table[moving, up] = upper_places(plan, nb + table[moving, NODE], table[moving, who] - 1, found[:, 0])
-    places = table[:, [PLACE_A, PLACE_B]].reshape(-1)
+    table = np.array(links, dtype=np.int64).reshape(-1, Link.columns)
+    linked = Links(table)
+    for who, place, step, upper in (
+        (linked.a, linked.place_a, linked.row_a, linked.upper_a),
+        (linked.b, linked.place_b, linked.row_b, linked.upper_b),
+    ):
+        moving = who > 0
+        node, i = nb + linked.node[moving], who[moving] - 1
+        found = np.empty((len(i), 3), dtype=np.int64)
+        locate(plan, node, i, found)
+        place[moving], step[moving] = found[:, 0], found[:, 1]
+        upper[moving] = upper_places(plan, node, i, found[:, 0])
+    places = np.stack([linked.place_a, linked.place_b], axis=1).reshape(-1)
     taken, first_of = np.unique(places, return_index=True)
     new = (np.isin(np.arange(len(places)), first_of) & (places >= 0)).reshape(-1, 2)
-    of_node = np.isin(np.arange(len(table)), np.unique(table[:, NODE], return_index=True)[1])
-    table[:, FILLS] = FILLS_A * new[:, 0] + FILLS_B * new[:, 1] + FILLS_NODE * of_node
+    of_node = np.isin(np.arange(len(table)), np.unique(linked.node, return_index=True)[1])
+    linked.fills[:] = FILLS_A * new[:, 0] + FILLS_B * new[:, 1] + FILLS_NODE * of_node
     parts = np.array([[0, 0], [len(table), n]])
-    if links and not slips and len(links) == len(nodes) and (plan.pivots[:, EDGES] <= 1).all():
+    if links and not slips and len(links) == len(nodes) and (Pivots(plan.pivots).count <= 1).all():
         table, parts = _parts(table, plan, nb)
     diagonal = np.empty((n, 3), dtype=np.int64)
     locate(plan, np.arange(n), np.arange(n), diagonal)
@@ -223,9 +309,8 @@ def motion_tables(
 
 
 def block_places(diagonal: np.ndarray, plan: Plan, pairs: np.ndarray) -> np.ndarray:
-    """For each pair of bodies (a, b) the places of the blocks (a, a), (b, b), (a, b) or −1, steps of the last (a, b), its
-    place in the upper blocks, int64 (n, 6)."""
-    out = np.full((len(pairs), 6), -1, dtype=np.int64)
+    """`Places` for each pair of bodies (a, b), int64 (n, 6)."""
+    out = np.full((len(pairs), BlockPlaces.columns), -1, dtype=np.int64)
     for k, (a, b) in enumerate(pairs.tolist()):
         out[k, 0] = diagonal[a - 1] if a > 0 else -1
         out[k, 1] = diagonal[b - 1] if b > 0 and b != a else -1
@@ -241,8 +326,9 @@ def _expected(model: AbsoluteModel, kept: np.ndarray) -> np.ndarray:
     """The angles that terms of kept rows look for."""
     t = model.tables
     of_term = np.repeat(np.asarray(kept, dtype=bool), t.rows[:, 1])
-    places = t.terms[of_term & (t.terms[:, PRIMITIVE] == ANGLE), NEAR]
-    return np.flatnonzero(np.isin(model.angles.index[:, 0], places))
+    terms = Terms(t.terms)
+    places = terms.near[of_term & (terms.primitive == ANGLE)]
+    return np.flatnonzero(np.isin(Angles(model.angles.index).near, places))
 
 
 def _carried(body: np.ndarray, nodes: Any, bodies_of_pair: Any, stiff: np.ndarray) -> list[tuple[int, int, int]]:
@@ -277,7 +363,7 @@ def _closing(model: AbsoluteModel, nodes: list[tuple[list[int], list[int]]]) -> 
     for loop in components(np.array(edges, dtype=np.int64).reshape(-1, 2), first + len(nodes)):
         out[of_node[loop]] = 1
     begin, count = model.tables.rows[:, 0], model.tables.rows[:, 1]
-    plain = model.tables.terms[:, PRIMITIVE] < DISTANCE
+    plain = Terms(model.tables.terms).primitive < DISTANCE
     of_row = np.array([plain[b : b + n].all() for b, n in zip(begin.tolist(), count.tolist(), strict=True)], dtype=bool)
     for g, (rows, pairs) in enumerate(nodes):
         if len(pairs) > 1 or not of_row[rows].all():
@@ -288,11 +374,11 @@ def _closing(model: AbsoluteModel, nodes: list[tuple[list[int], list[int]]]) -> 
 def _parts(table: np.ndarray, plan: Plan, nb: int) -> tuple[np.ndarray, np.ndarray]:
     """The links in the order in which the elimination wants them, and the parts of both: links of a part and of those before
     are all that its pivots have."""
-    wanted = np.full(len(table), len(plan.pivots))
-    for who in (BODY_A, BODY_B):
-        moving = table[:, who] > 0
-        wanted[moving] = np.minimum(wanted[moving], plan.position[table[moving, who] - 1])
-    wanted = np.minimum(wanted, plan.position[nb + table[:, NODE]])
+    wanted, links = np.full(len(table), len(plan.pivots)), Links(table)
+    for body in (links.a, links.b):
+        moving = body > 0
+        wanted[moving] = np.minimum(wanted[moving], plan.position[body[moving] - 1])
+    wanted = np.minimum(wanted, plan.position[nb + links.node])
     order = np.argsort(wanted, kind="stable")
     first = np.arange(0, len(table), PART)
     begin = np.append(wanted[order][first], len(plan.pivots))
@@ -302,9 +388,9 @@ def _parts(table: np.ndarray, plan: Plan, nb: int) -> tuple[np.ndarray, np.ndarr
 
 def _others(plan: Plan, taken: np.ndarray) -> np.ndarray:
     """Place, numbers and upper place of each block beside the diagonal that is not among the places `taken`."""
-    of_edge = np.repeat(np.arange(len(plan.pivots)), plan.pivots[:, EDGES])
-    places = plan.edges[:, PLACE]
-    table = np.stack([places, WIDTH * plan.pivots[of_edge, UNKNOWNS], places - plan.pivots[of_edge, SHIFT]], axis=1)
+    pivots, places = Pivots(plan.pivots), Edges(plan.edges).place
+    of_edge = np.repeat(np.arange(len(pivots)), pivots.count)
+    table = np.stack([places, WIDTH * pivots.unknowns[of_edge], places - pivots.shift[of_edge]], axis=1)
     return np.ascontiguousarray(table[~np.isin(places, taken)])
 
 

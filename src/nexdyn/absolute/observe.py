@@ -16,14 +16,9 @@ from typing import Any
 import numpy as np
 
 from nexdyn.absolute.elements import (
-    COUNT_V,
-    FIRST_Q,
-    FIRST_V,
-    JOINT_KIND,
-    PAIR,
-    REST,
-    STIFFNESS,
     Acting,
+    ActingJoints,
+    JointDofs,
     acting,
     joint_frames,
     joint_motion,
@@ -34,17 +29,8 @@ from nexdyn.absolute.elements import (
 )
 from nexdyn.absolute.equations import pair_of, place_bodies, turn
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion_tables import (
-    BODY_A,
-    BODY_B,
-    COUNT,
-    FIRST,
-    NODE,
-    centres,
-    motion_tables,
-    new_state,
-)
-from nexdyn.absolute.motion_tables import PAIR as LINK_PAIR
+from nexdyn.absolute.motion_tables import KeptRows, Links, Slots, centres, motion_tables, new_state
+from nexdyn.constraints.tables import BodyPairs, FramesOfPairs, RowsOfTerms
 from nexdyn.constraints.verbs import gradient, value
 from nexdyn.forces.joint import spring_energy
 from nexdyn.forces.states import set_states
@@ -97,7 +83,7 @@ def set_state(s, q, v, a, eps):
 @formula
 def on_child(tables, X, j, child, moment, force):
     """A wrench about the centre of mass of the child of joint j, in the world → about the origin of its frame A, in A."""
-    X_A = X[tables.constraints.pairs[j, 0]] @ PoseRows(tables.constraints.frames, 0)[j]
+    X_A = X[BodyPairs(tables.constraints.pairs)[j].a] @ FramesOfPairs(tables.constraints.frames)[j].X_aA
     Rt = T(X_A.R)
     return Force(Rt @ (moment + cross(X[child].p - X_A.p, force)), Rt @ force)
 
@@ -132,7 +118,8 @@ def observe_joints(
     the joint's own; joint_of (ns,): the joint that transmits its force, or −1; child_first (ns,): whether that joint's
     child comes first in the slot's pair; followed (N, nk): what was counted, (N, 0) where angles go on from sample to sample.
     Returns (status, samples)."""
-    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    X, links, slots, constraints = PoseRows(s.poses, 0), Links(tables.links), Slots(tables.slots), tables.constraints
+    rows = KeptRows(tables.rows)
     for n in range(len(t)):
         set_states(acts.forces, z, n)
         for k in range(followed.shape[1]):
@@ -164,21 +151,22 @@ def observe_joints(
         for i in range(joint_v.shape[1]):
             joint_v[n, i] = acts.v[i]
         for r in range(lam.shape[1]):
-            s.lam1[tables.rows[r, 0], tables.rows[r, 1]] = lam[n, r]
+            s.lam1[rows[r].node, rows[r].row] = lam[n, r]
         R_out, F_out = ForceRows(reactions[n], 0), ForceRows(wrenches[n], 0)
         o = Vec3(0.0, 0.0, 0.0)
         for j in range(reactions.shape[1]):
             R_out[j], F_out[j] = Force(o, o), Force(o, o)
         for l in range(len(links)):
-            k, a_, b_, g = links[l, LINK_PAIR], links[l, BODY_A], links[l, BODY_B], links[l, NODE]
+            link = links[l]
+            k, a_, b_, g = link.pair, link.a, link.b, link.node
             pair = pair_of(tables, X, k, a_, b_)
-            for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
+            for e in range(link.first, link.first + link.count):
                 j = joint_of[e]
                 if j >= 0:
-                    term = slots[e, 0]
+                    term = slots[e].term
                     value(constraints, term, t[n], pair, s.near)
                     D = gradient(constraints, term, t[n], pair, s.near)
-                    size = -constraints.scale[term] * s.lam1[g, slots[e, 1]]
+                    size = -constraints.scale[term] * s.lam1[g, slots[e].row]
                     if child_first[e]:
                         F = on_child(tables, X, j, a_, size * D.w_a, size * D.v_a)
                     else:
@@ -190,18 +178,19 @@ def observe_joints(
         energy = 0.0
         for j in range(len(acts.joints)):
             X_A, X_B = joint_frames(tables, s, acts, j)
-            kind, k, first = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.joints[j, FIRST_V]
+            joint = ActingJoints(acts.joints)[j]
+            kind, k, first = joint.kind, joint.iq, joint.iv
             motion_columns(kind, acts.pitch[j], acts.q, k, H, 0)
             moment, force = o, o
-            for m in range(acts.joints[j, COUNT_V]):
+            for m in range(joint.nv):
                 h, y = H[m], acts.effort[first + m]
                 moment = moment + y * h.w
                 if kind != HELICAL:
                     force = force + y * h.v
             moment, force = X_B.R @ moment, X_B.R @ force
             moment = moment + cross(X_B.p - X_A.p, force)
-            Rt, joint = T(X_A.R), acts.joints[j, PAIR]
-            F_out[joint] = F_out[joint] + Force(Rt @ moment, Rt @ force)
+            Rt, i = T(X_A.R), joint.pair
+            F_out[i] = F_out[i] + Force(Rt @ moment, Rt @ force)
             energy += spring_energy_of(acts, j)
         elastic[n] = energy + energy_of_forces(s, acts)
     return 0, len(t)
@@ -210,24 +199,19 @@ def observe_joints(
 @formula
 def spring_energy_of(acts, j):
     """½ k (q − q₀)² of the freedoms of joint j."""
-    kind, k, first, f, q = (
-        acts.joints[j, JOINT_KIND],
-        acts.joints[j, FIRST_Q],
-        acts.joints[j, FIRST_V],
-        acts.freedoms,
-        acts.q,
-    )
+    joint, dofs, q = ActingJoints(acts.joints)[j], JointDofs(acts.freedoms), acts.q
+    kind, k, first = joint.kind, joint.iq, joint.iv
     U = 0.0
     if kind == FREE:
         return U
     if kind == SPHERICAL:
         phi = log_quaternion(Quat(q[k], q[k + 1], q[k + 2], q[k + 3]))
-        U += spring_energy(phi.x, f[first, STIFFNESS], f[first, REST])
-        U += spring_energy(phi.y, f[first + 1, STIFFNESS], f[first + 1, REST])
-        U += spring_energy(phi.z, f[first + 2, STIFFNESS], f[first + 2, REST])
+        U += spring_energy(phi.x, dofs[first].stiffness, dofs[first].rest)
+        U += spring_energy(phi.y, dofs[first + 1].stiffness, dofs[first + 1].rest)
+        U += spring_energy(phi.z, dofs[first + 2].stiffness, dofs[first + 2].rest)
         return U
-    for m in range(acts.joints[j, COUNT_V]):
-        U += spring_energy(q[k + m], f[first + m, STIFFNESS], f[first + m, REST])
+    for m in range(joint.nv):
+        U += spring_energy(q[k + m], dofs[first + m].stiffness, dofs[first + m].rest)
     return U
 
 
@@ -302,18 +286,19 @@ class BodyMotion:
         z = np.tile(acts.forces.z, (len(t), 1)) if z is None or not with_forces else np.ascontiguousarray(z)
         names = list(self.system.joints)
         of_joint = {name: set(rows) for name, rows in model.rows_of_joint.items()}
-        row_of_term = np.repeat(np.arange(model.nc), tables.constraints.rows[:, 1])
+        row_of_term = np.repeat(np.arange(model.nc), RowsOfTerms(tables.constraints.rows).count)
         own, child_first = np.zeros((2, len(tables.slots)), dtype=np.bool_)
         joint_of = np.full(len(tables.slots), -1, dtype=np.int64)
         place = {name: j for j, name in enumerate(names)}
-        for link in tables.links:
-            for e in range(link[FIRST], link[FIRST] + link[COUNT]):
-                r, k = int(row_of_term[tables.slots[e, 0]]), int(link[LINK_PAIR])
+        terms = Slots(tables.slots).term
+        for link in Links(tables.links):
+            for e in range(link.first, link.first + link.count):
+                r, k = int(row_of_term[terms[e]]), int(link.pair)
                 row = model.rows[r]
                 own[e] = r in of_joint.get(row.joint, set())
                 if own[e] or (row.driver is not None and row.joint in place):
                     joint_of[e] = place[row.joint]
-                    child_first[e] = tables.constraints.pairs[joint_of[e], 1] != link[BODY_B]
+                    child_first[e] = BodyPairs(tables.constraints.pairs).b[joint_of[e]] != link.b
                 elif row.equation == "Mimic" and k < len(names):
                     joint_of[e] = k
         n, c = len(t), centres(model)[1:]

@@ -31,11 +31,11 @@ from nexdyn.absolute.equations import (
     velocity_residual,
     violation,
 )
-from nexdyn.absolute.motion_tables import MotionState, MotionTables
+from nexdyn.absolute.motion_tables import KeptRows, MotionState, MotionTables
 from nexdyn.absolute.outside import Outside, factor, solve
 from nexdyn.absolute.turns import count_angles
 from nexdyn.constraints.kinds import LENGTHS
-from nexdyn.constraints.tables import FIRST, PRIMITIVE
+from nexdyn.constraints.tables import RowsOfTerms, Terms
 from nexdyn.integrate.problem import OK
 from nexdyn.kernel import formula, kernel
 from nexdyn.linalg.rows import WIDTH, flat, load, store
@@ -76,8 +76,8 @@ def new_record(tables: MotionTables, s: MotionState, solver: str | None = None) 
 
 def rows_are_lengths(tables: MotionTables) -> np.ndarray:
     """(m,) 1 of kept rows whose first term is a length."""
-    first = tables.constraints.rows[tables.rows[:, 2], FIRST]
-    return np.isin(tables.constraints.terms[first, PRIMITIVE], LENGTHS).astype(np.int64)
+    first = RowsOfTerms(tables.constraints.rows).first[KeptRows(tables.rows).number]
+    return np.isin(Terms(tables.constraints.terms).primitive[first], LENGTHS).astype(np.int64)
 
 
 @formula
@@ -95,12 +95,12 @@ def of_velocities(told, t):
     tables, s = told.tables, told.s
     nb, nothing = count(s.q1) - 1, zero(s.v1[0, 0])
     before, going, first = nothing + 1e300, nothing + 1.0, nothing
-    per_length = 1.0 / row(told.numbers, 0)
+    rows, per_length = KeptRows(tables.rows), 1.0 / row(told.numbers, 0)
     for k in range(PROJECTIONS):
         velocity_residual(tables, s, t, s.v1, s.C)
         most = nothing
-        for r in range(len(tables.rows)):
-            missed = abs(s.C[tables.rows[r, 0], tables.rows[r, 1]])
+        for r in range(len(rows)):
+            missed = abs(s.C[rows[r].node, rows[r].row])
             most = greater(most, per_length * missed if told.lengths[r] > 0 else missed)
         first = most if k == 0 else first
         going = if_less(TOLD * first, most, if_less(most, 0.5 * before, going, nothing), nothing)
@@ -203,8 +203,9 @@ def recorded(acts, s, told, t, h, out, at):
     nc = len(tables.constraints.rows)
     for k in range(nc):
         out[at, o + k] = zero(r.v1[0, 0])
-    for k in range(len(tables.rows)):
-        out[at, o + tables.rows[k, 2]] = r.lam1[tables.rows[k, 0], tables.rows[k, 1]]
+    rows = KeptRows(tables.rows)
+    for k in range(len(rows)):
+        out[at, o + rows[k].number] = r.lam1[rows[k].node, rows[k].row]
     o += nc
     count_angles(tables, r)
     for k in range(count(r.near)):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.force_states import HELD, freedom_at_end, states_accepted
+from nexdyn.absolute.force_states import HELD, BegunStates, Steps, freedom_at_end, states_accepted
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction, UserForce
@@ -101,7 +101,7 @@ def march_along(acts, turns, t, q, v, at, rate, size, whole, past, out):
 
     turns (nf,): whether a force acts in a freedom without coordinate. Scratch: size, whole (nz,); past (nz, 3), states at
     the start of a step, half of the one before earlier, and all of it. Returns the sample and the force that failed, or −1, −1."""
-    tables, began, step, count = acts.forces, acts.began, acts.step, len(acts.forces.z)
+    tables, began, step, count = acts.forces, BegunStates(acts.began), Steps(acts.step), len(acts.forces.z)
     sample_forces(tables, t[0], at, rate, tables.z, 0)
     for m in range(count):
         past[m, 0] = out[0, m] = tables.z[m]
@@ -115,19 +115,19 @@ def march_along(acts, turns, t, q, v, at, rate, size, whole, past, out):
                 end = t[i]
             taken = end - now
             for m in range(count):
-                began[m, 0], began[m, 1] = past[m, 0], past[m, 2]
-            step[0], step[1] = taken, last
+                began[m].z, began[m].before = past[m, 0], past[m, 2]
+            step.h, step.before = taken, last
             e = move_along(acts, turns, i, t, q, v, end, at, rate)
             if e >= 0:
                 return i, e
             for m in range(count):
-                whole[m], began[m, 1] = tables.z[m], past[m, 1]
-            step[0], step[1] = 0.5 * taken, 0.5 * last
+                whole[m], began[m].before = tables.z[m], past[m, 1]
+            step.h, step.before = 0.5 * taken, 0.5 * last
             e = move_along(acts, turns, i, t, q, v, now + 0.5 * taken, at, rate)
             if e >= 0:
                 return i, e
             states_accepted(acts)
-            step[0] = 0.5 * taken
+            step.h = 0.5 * taken
             e = move_along(acts, turns, i, t, q, v, end, at, rate)
             if e >= 0:
                 return i, e
@@ -146,7 +146,7 @@ def march_along(acts, turns, t, q, v, at, rate, size, whole, past, out):
             if sample_forces(tables, now, at, rate, tables.z, 0) > 0:
                 last = 0.0
             for m in range(count):
-                past[m, 2], past[m, 1], past[m, 0] = past[m, 0], began[m, 0], tables.z[m]
+                past[m, 2], past[m, 1], past[m, 0] = past[m, 0], began[m].z, tables.z[m]
         for m in range(count):
             out[i, m] = tables.z[m]
     return -1, -1

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute import hht, hht_lanes
-from nexdyn.absolute.elements import FRICTION
+from nexdyn.absolute import hht_lanes
+from nexdyn.absolute.elements import JointDofs
+from nexdyn.absolute.newton import STALE
 from nexdyn.absolute.recorded import Record
 from nexdyn.batch.lane_tables import force_pattern, stack, system_of
 from nexdyn.constraints.tables import Rolls
@@ -71,7 +72,7 @@ def pattern(run: BodySimulation) -> bytes:
     arrays = (
         t.links, t.slots, t.drivers, t.functions, t.rows, t.slips, t.diagonal, t.constraints.terms, t.plan.pivots,
         t.plan.edges, t.plan.updates, t.angles, t.expected, t.rotors, acts.joints, acts.places,
-        acts.of_joint, acts.of_force, acts.freedoms[:, FRICTION] != 0.0,
+        acts.of_joint, acts.of_force, JointDofs(acts.freedoms).friction != 0.0,
         np.array([run.t]),
     )  # fmt: skip
     return b"|".join([*(x.tobytes() for x in arrays), force_pattern(acts.forces)])
@@ -178,19 +179,19 @@ class Stacked:
         )
         self.memory = np.array([run._memory for run in filled])
         self.failed = np.full(LANES, hht_lanes.NEVER, dtype=np.int64)
-        numbers = LaneVector(lane_zeros((hht_lanes.NUMBERS, 1, LANES)), 0)
-        numbers.data[hht_lanes.LENGTH, 0] = [run.tables.length for run in filled]
-        numbers.data[hht_lanes.LEAST, 0] = np.inf
+        numbers = LaneVector(lane_zeros((hht_lanes.Numbers.columns, 1, LANES)), 0)
+        lanes: Any = hht_lanes.Numbers(numbers)
+        lanes.length, lanes.least = np.array([run.tables.length for run in filled]), np.inf
         self.control = self.memory, np.zeros(LANES, dtype=np.int64), self.failed, numbers
 
     def give_back(self, rows: np.ndarray, steps: int, t: float) -> None:
         """The rows (n, numbers, LANES), and the state after `steps` at t, to the members that did not fail."""
-        least = self.control[-1].data[hht_lanes.LEAST, 0]
+        least: Any = hht_lanes.Numbers(self.control[-1]).least
         for s, run in enumerate(self.runs):
             if self.failed[s] < 0:
                 for mine, lane in ((run.state, self.state), (run.acts, self.acts)):
                     for x, y in zip(mine, lane, strict=True):
                         if isinstance(y, LaneTable | LaneVector):
                             x[...] = system_of(y, s)
-                run.comes_close = run.comes_close or bool(least[s] < hht.STALE)
+                run.comes_close = run.comes_close or bool(least[s] < STALE)
                 run.adopt_march(rows[:, :, s].copy(), self.memory[s], steps, t)

@@ -32,9 +32,9 @@ from nexdyn.model import curves
 from nexdyn.model.callbacks import call
 from nexdyn.model.curves import HEAD
 from nexdyn.model.time_kernels import interval, next_row, time_jet
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Vec3, cross
 
-START, END, CLOSED, ACROSS = 1, 2, 3, 4
 SPLINE, EXPRESSION, USER = curves.SPLINE, curves.EXPRESSION, curves.USER
 STEPS = 60
 """Most steps of the descent to the nearest point."""
@@ -44,14 +44,25 @@ STEEPEST = 0.02
 """Least angle [rad] between a curve and its direction k."""
 
 
+class Curve(Record):
+    """What every curve has before its own numbers: its code, its range, whether it is closed, and k."""
+
+    code: float
+    start: float
+    end: float
+    closed: float
+    across: Vec3
+
+
 # --- the curve --------------------------------------------------------------------------------------------------------
 
 
 @formula
 def jet(data, k, s):
     """c, c′, c″ at s of the curve at k; beyond its ends straight on."""
-    start, end = data[k + START], data[k + END]
-    if data[k + CLOSED] != 0.0:
+    curve = Curve(data, k)
+    start, end = curve.start, curve.end
+    if curve.closed != 0.0:
         return inside(data, k, s - (end - start) * math.floor((s - start) / (end - start)))
     held = min(max(s, start), end)
     c, dc, ddc = inside(data, k, held)
@@ -62,7 +73,8 @@ def jet(data, k, s):
 
 @formula
 def inside(data, k, s):
-    code = int(data[k])
+    curve = Curve(data, k)
+    code = int(curve.code)
     if code == SPLINE:
         return spline_jet(data, k + HEAD, s)
     if code == EXPRESSION:
@@ -72,7 +84,7 @@ def inside(data, k, s):
         y = time_jet(data, i, s)
         z = time_jet(data, next_row(data, i), s)
         return Vec3(x[0], y[0], z[0]), Vec3(x[1], y[1], z[1]), Vec3(x[2], y[2], z[2])
-    return user_jet(data, k + HEAD, s, (data[k + END] - data[k + START]) / 6.0)
+    return user_jet(data, k + HEAD, s, (curve.end - curve.start) / 6.0)
 
 
 @formula
@@ -130,17 +142,18 @@ def user_slope(f, s, h):
 @formula
 def third(data, k, s):
     """c‴."""
-    start, end = data[k + START], data[k + END]
-    if data[k + CLOSED] != 0.0:
+    curve = Curve(data, k)
+    start, end = curve.start, curve.end
+    if curve.closed != 0.0:
         s = s - (end - start) * math.floor((s - start) / (end - start))
     elif s < start or s > end:
         return Vec3(0.0, 0.0, 0.0)
     i = k + HEAD
-    if int(data[k]) == SPLINE:
+    if int(curve.code) == SPLINE:
         n = int(data[i])
         j = min(interval(data, i + 1, n, s), n - 2)
         return 6.0 * coefficients(data, i + 1 + n + 12 * j + 9)
-    known = int(data[k]) == EXPRESSION or data[i + 2] != 0.0 or data[i + 1] != 0.0
+    known = int(curve.code) == EXPRESSION or data[i + 2] != 0.0 or data[i + 1] != 0.0
     h = (1e-5 if known else 1e-4) * (end - start)
     _, _, ahead = inside(data, k, s + h)
     _, _, behind = inside(data, k, s - h)
@@ -156,7 +169,8 @@ def squared_distance(data, k, x, s):
 @formula
 def nearest(data, k, x, s):
     """s of the nearest point to x, by Newton's steps downhill on ½ |x − c|² from s."""
-    longest = 0.1 * (data[k + END] - data[k + START])
+    curve = Curve(data, k)
+    longest = 0.1 * (curve.end - curve.start)
     for _ in range(STEPS):
         c, dc, ddc = jet(data, k, s)
         r = x - c
@@ -196,7 +210,7 @@ def unit_jet(m, dm, ddm):
 @formula
 def normal_jet(data, k, binormal, dc, ddc, dddc):
     """e, e′, e″ of the row's direction."""
-    across = coefficients(data, k + ACROSS)
+    across = Curve(data, k).across
     e, de, dde = unit_jet(cross(across, dc), cross(across, ddc), cross(across, dddc))
     if not binormal:
         return e, de, dde
@@ -264,13 +278,14 @@ def settle(data, k, x, s):
 
 def prepared(data: np.ndarray, k: int, x: np.ndarray, what: str) -> float:
     """Give the curve at k its direction k; s of its point nearest to x (3,). InputError where it is no curve."""
-    s = np.linspace(data[k + START], data[k + END], SAMPLES)
+    curve = Curve(data, k)
+    s = np.linspace(curve.start, curve.end, SAMPLES)
     c, t = np.empty((SAMPLES, 3)), np.empty((SAMPLES, 3))
     tangents(data, k, s, c, t)
     bad = ~(np.isfinite(c).all(axis=1) & np.isfinite(t).all(axis=1))
     if bad.any():
         raise InputError(f"the curve of {what} has no point or no direction at s = {s[bad][0]:g}")
-    data[k + ACROSS : k + ACROSS + 3] = _across(t, what)
+    curve.across = Vec3(*_across(t, what))
     order = np.argsort(np.linalg.norm(c - x, axis=1))[:5]
     found = [settle(data, k, x, float(s[i])) for i in order]
     return min(found, key=lambda pair: pair[1])[0]
@@ -278,7 +293,8 @@ def prepared(data: np.ndarray, k: int, x: np.ndarray, what: str) -> float:
 
 def ranges(data: np.ndarray, k: int) -> list[tuple[str, float, float]]:
     """(letter, start, end) of the parameter where the curve at k is open."""
-    return [] if data[k + CLOSED] else [("s", float(data[k + START]), float(data[k + END]))]
+    curve = Curve(data, k)
+    return [] if curve.closed else [("s", float(curve.start), float(curve.end))]
 
 
 def _across(t: np.ndarray, what: str) -> np.ndarray:

@@ -25,10 +25,17 @@ from typing import NamedTuple
 from nexdyn.constraints.kinds import CONTACT, EDGE, FORWARD, ROLL_X, ROLL_Y, SIDEWAYS
 from nexdyn.constraints.pair import PairVelocity, column
 from nexdyn.kernel import formula
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Vec3, cross
 
-RADIUS, TUBE = range(2)
 FLAT = 1e-24
+
+
+class Wheel(Record):
+    """The radius of the circle and that of the tube about it [m]."""
+
+    r: float
+    rho: float
 
 
 class Touch(NamedTuple):
@@ -49,7 +56,8 @@ def touch(data, k, pair):
     u = n @ e
     s = math.sqrt(max(1.0 - u * u, FLAT))
     m = (1.0 / s) * (u * e - n)
-    q = data[k + RADIUS] * m - data[k + TUBE] * n
+    wheel = Wheel(data, k)
+    q = wheel.r * m - wheel.rho * n
     return Touch(n, e, u, s, m, pair.s_A + pair.d + q, pair.s_B + q)
 
 
@@ -75,7 +83,7 @@ def value(data, k, kind, pair):
         return 0.0
     n, e = column(pair.R_A, 2), column(pair.R_B, 2)
     u = n @ e
-    return n @ pair.d - data[k + RADIUS] * math.sqrt(max(1.0 - u * u, FLAT))
+    return n @ pair.d - Wheel(data, k).r * math.sqrt(max(1.0 - u * u, FLAT))
 
 
 @formula
@@ -94,7 +102,8 @@ def rate_along(data, k, kind, pair, V, V_):
     u_ = n_ @ c.e + c.n @ e_
     s_ = -c.u * u_ / c.s
     m_ = (1.0 / c.s) * (u_ * c.e + c.u * e_ - n_ - s_ * c.m)
-    q_ = data[k + RADIUS] * m_ - data[k + TUBE] * n_
+    wheel = Wheel(data, k)
+    q_ = wheel.r * m_ - wheel.rho * n_
     if kind == CONTACT:
         t_ = n_
     elif kind == FORWARD:

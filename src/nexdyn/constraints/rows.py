@@ -9,11 +9,10 @@ Increments of a body are (θ, δ): R exp(θ), p + δ; the matrix of second deriv
 from __future__ import annotations
 
 from nexdyn.constraints.pair import Pair, PairVelocity
-from nexdyn.constraints.tables import BODY_A, BODY_B, COUNT, FIRST, NEAR, PAIR
+from nexdyn.constraints.tables import AskedAngles, BodyPairs, FramesOfPairs, RowsOfTerms, Terms
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Quat, T, Vec3, rotation
-from nexdyn.spatial.table import PoseRows
 
 
 @formula
@@ -24,8 +23,8 @@ def body_rotation(q, i):
 @formula
 def pair_at(tables, k, q):
     """The two frames of pair k in world axes, with the rotations of their bodies."""
-    a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
-    X_aA, X_bB = PoseRows(tables.frames, 0)[k], PoseRows(tables.frames, 12)[k]
+    bodies, frames = BodyPairs(tables.pairs)[k], FramesOfPairs(tables.frames)[k]
+    a, b, X_aA, X_bB = bodies.a, bodies.b, frames.X_aA, frames.X_bB
     R_a, R_b = body_rotation(q, a), body_rotation(q, b)
     s_A, s_B = R_a @ X_aA.p, R_b @ X_bB.p
     p_a, p_b = Vec3(q[a, 4], q[a, 5], q[a, 6]), Vec3(q[b, 4], q[b, 5], q[b, 6])
@@ -35,32 +34,35 @@ def pair_at(tables, k, q):
 @kernel
 def values(tables, t, q, near, C):
     """C (nr,) at time t without drivers; `near` takes its new values."""
-    for r in range(len(tables.rows)):
+    rows, terms = RowsOfTerms(tables.rows), Terms(tables.terms)
+    for r in range(len(rows)):
         total = -tables.offset[r]
-        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
-            pair, _, _ = pair_at(tables, tables.terms[e, PAIR], q)
+        for e in range(rows[r].first, rows[r].first + rows[r].count):
+            pair, _, _ = pair_at(tables, terms[e].pair, q)
             total += tables.scale[e] * value(tables, e, t, pair, near)
         C[r] = total
 
 
 @kernel
 def follow(tables, t, q, order, near):
-    """Angles near what the couplings `order` (row, term) ask of them: Σ scale · primitive = offset."""
-    for n in range(len(order)):
-        r, asked = order[n, 0], order[n, 1]
+    """Angles near what the couplings `order` (`Asked`) ask of them: Σ scale · primitive = offset."""
+    rows, terms, angles = RowsOfTerms(tables.rows), Terms(tables.terms), AskedAngles(order)
+    for n in range(len(angles)):
+        r, asked = angles[n].row, angles[n].term
         total = tables.offset[r]
-        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
+        for e in range(rows[r].first, rows[r].first + rows[r].count):
             if e != asked:
-                pair, _, _ = pair_at(tables, tables.terms[e, PAIR], q)
+                pair, _, _ = pair_at(tables, terms[e].pair, q)
                 total -= tables.scale[e] * value(tables, e, t, pair, near)
-        near[tables.terms[asked, NEAR]] = total / tables.scale[asked]
+        near[terms[asked].near] = total / tables.scale[asked]
 
 
 @kernel
 def jacobian(tables, t, q, near, J):
     """J (nt, 12): gradient of each term for (ω_a, v_a, ω_b, v_b), ω in the bodies' axes."""
-    for e in range(len(tables.terms)):
-        pair, R_a, R_b = pair_at(tables, tables.terms[e, PAIR], q)
+    terms = Terms(tables.terms)
+    for e in range(len(terms)):
+        pair, R_a, R_b = pair_at(tables, terms[e].pair, q)
         g, s = gradient(tables, e, t, pair, near), tables.scale[e]
         w_a, w_b = T(R_a) @ g.w_a, T(R_b) @ g.w_b
         J[e, 0], J[e, 1], J[e, 2] = s * w_a.x, s * w_a.y, s * w_a.z
@@ -71,7 +73,8 @@ def jacobian(tables, t, q, near, J):
 
 @formula
 def pair_velocity(tables, k, R_a, R_b, v):
-    a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+    bodies = BodyPairs(tables.pairs)[k]
+    a, b = bodies.a, bodies.b
     return PairVelocity(
         R_a @ Vec3(v[a, 0], v[a, 1], v[a, 2]), Vec3(v[a, 3], v[a, 4], v[a, 5]),
         R_b @ Vec3(v[b, 0], v[b, 1], v[b, 2]), Vec3(v[b, 3], v[b, 4], v[b, 5]),
@@ -81,10 +84,11 @@ def pair_velocity(tables, k, R_a, R_b, v):
 @kernel
 def quadratic(tables, t, q, v, near, gamma):
     """γ (nr,) = −Σ scale (Γ(V, V) + 2 C_qt v + C_tt), without drivers."""
-    for r in range(len(tables.rows)):
+    rows, terms = RowsOfTerms(tables.rows), Terms(tables.terms)
+    for r in range(len(rows)):
         total = 0.0
-        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
-            k = tables.terms[e, PAIR]
+        for e in range(rows[r].first, rows[r].first + rows[r].count):
+            k = terms[e].pair
             pair, R_a, R_b = pair_at(tables, k, q)
             V = pair_velocity(tables, k, R_a, R_b, v)
             total += tables.scale[e] * (second(tables, e, t, pair, near, V, V) + explicit_second(tables, e, t, pair, V))
@@ -94,10 +98,11 @@ def quadratic(tables, t, q, v, near, gamma):
 @kernel
 def rates(tables, t, q, nu):
     """ν (nr,) = −Σ scale C_t, without drivers."""
-    for r in range(len(tables.rows)):
+    rows, terms = RowsOfTerms(tables.rows), Terms(tables.terms)
+    for r in range(len(rows)):
         total = 0.0
-        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
-            pair, _, _ = pair_at(tables, tables.terms[e, PAIR], q)
+        for e in range(rows[r].first, rows[r].first + rows[r].count):
+            pair, _, _ = pair_at(tables, terms[e].pair, q)
             total += tables.scale[e] * explicit_rate(tables, e, t, pair)
         nu[r] = -total
 
@@ -119,11 +124,12 @@ def unit_velocity(R_a, R_b, i):
 @kernel
 def curvature(tables, t, q, near, weight, H):
     """H (np, 12, 12), zeroed by the caller: Σ weight_r C_qq of the rows of each pair; weight (nr,)."""
-    for r in range(len(tables.rows)):
+    rows, terms = RowsOfTerms(tables.rows), Terms(tables.terms)
+    for r in range(len(rows)):
         if weight[r] == 0.0:
             continue
-        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
-            k = tables.terms[e, PAIR]
+        for e in range(rows[r].first, rows[r].first + rows[r].count):
+            k = terms[e].pair
             pair, R_a, R_b = pair_at(tables, k, q)
             s = weight[r] * tables.scale[e]
             for i in range(12):

@@ -21,6 +21,7 @@ At the centre of a sphere, on the axis of a cylinder, in the middle of a torus's
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,18 +30,48 @@ from nexdyn.errors import InputError
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.model import surfaces
 from nexdyn.model.callbacks import call
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Vec3, cross
 
 SPHERE, CYLINDER, PLANE, ELLIPSOID, TORUS, IMPLICIT, PARAMETRIC = (
     surfaces.SPHERE, surfaces.CYLINDER, surfaces.PLANE, surfaces.ELLIPSOID, surfaces.TORUS, surfaces.IMPLICIT_SURFACE,
     surfaces.PARAMETRIC_SURFACE,
 )  # fmt: skip
-SCALE, SIZE, FUNCTION = 1, 2, 3
-RANGE, FUNCTIONS = 1, 7
 STEPS, SAMPLES = 60, 48
 TINY = 1e-200
 """|a|² below which a has no direction."""
 NAN = math.nan
+
+
+class Implicit(Record):
+    """Numbers of F(x) = 0: 1/|∇F| where described, the length over which F changes [m], addresses of F and its derivatives (0: not
+    given)."""
+
+    code: float
+    scale: float
+    size: float
+    function: float
+    gradient: float
+    hessian: float
+
+
+class Range(NamedTuple):
+    """Of a parameter: its range, and whether it is closed."""
+
+    start: float
+    end: float
+    closed: float
+
+
+class Parametric(Record):
+    """Numbers of S(u, w): the ranges, addresses of S and its derivatives (0: not given)."""
+
+    code: float
+    u: Range
+    w: Range
+    function: float
+    first: float
+    second: float
 
 
 @formula
@@ -88,7 +119,7 @@ def closed_form(data, k, x):
         e, rho = direction(Vec3(x.x, x.y, 0.0))
         n, delta = direction(Vec3(rho - data[k + 1], 0.0, x.z))
         return delta - data[k + 2], Vec3(n.x * e.x, n.x * e.y, n.z)
-    scale = data[k + SCALE]
+    scale = Implicit(data, k).scale
     return scale * implicit(data, k, x), scale * implicit_gradient(data, k, x)
 
 
@@ -116,21 +147,22 @@ def closed_form_second(data, k, x, a, b):
         a_, b_ = meridian(e, a), meridian(e, b)
         across = (a.x * b.x + a.y * b.y - a_.x * b_.x) / rho
         return (a_ @ b_ - (n @ a_) * (n @ b_)) / delta + n.x * across
-    return data[k + SCALE] * implicit_second(data, k, x, a, b)
+    return Implicit(data, k).scale * implicit_second(data, k, x, a, b)
 
 
 @formula
 def implicit(data, k, x):
-    status, out = call(data[k + FUNCTION], 0.0, x, (NAN,))
+    status, out = call(Implicit(data, k).function, 0.0, x, (NAN,))
     return out[0] if status == 0 else NAN
 
 
 @formula
 def implicit_gradient(data, k, x):
-    if data[k + FUNCTION + 1] != 0.0:
-        status, out = call(data[k + FUNCTION + 1], 0.0, x, (NAN, NAN, NAN))
+    given = Implicit(data, k)
+    if given.gradient != 0.0:
+        status, out = call(given.gradient, 0.0, x, (NAN, NAN, NAN))
         return Vec3(out[0], out[1], out[2]) if status == 0 else Vec3(NAN, NAN, NAN)
-    h = 6e-6 * data[k + SIZE]
+    h = 6e-6 * given.size
     return Vec3(
         (implicit(data, k, Vec3(x.x + h, x.y, x.z)) - implicit(data, k, Vec3(x.x - h, x.y, x.z))) / (2.0 * h),
         (implicit(data, k, Vec3(x.x, x.y + h, x.z)) - implicit(data, k, Vec3(x.x, x.y - h, x.z))) / (2.0 * h),
@@ -141,18 +173,19 @@ def implicit_gradient(data, k, x):
 @formula
 def implicit_second(data, k, x, a, b):
     """aᵀ F″ b; by differences along a and b where F″ is not given."""
-    if data[k + FUNCTION + 2] != 0.0:
-        status, H = call(data[k + FUNCTION + 2], 0.0, x, (NAN, NAN, NAN, NAN, NAN, NAN))
+    given = Implicit(data, k)
+    if given.hessian != 0.0:
+        status, H = call(given.hessian, 0.0, x, (NAN, NAN, NAN, NAN, NAN, NAN))
         straight = H[0] * a.x * b.x + H[1] * a.y * b.y + H[2] * a.z * b.z
         mixed = H[3] * (a.x * b.y + a.y * b.x) + H[4] * (a.x * b.z + a.z * b.x) + H[5] * (a.y * b.z + a.z * b.y)
         return straight + mixed if status == 0 else NAN
     length_a, length_b = math.sqrt(a @ a), math.sqrt(b @ b)
     if length_a == 0.0 or length_b == 0.0:
         return 0.0
-    if data[k + FUNCTION + 1] != 0.0:
-        h = 6e-6 * data[k + SIZE] / length_a
+    if given.gradient != 0.0:
+        h = 6e-6 * given.size / length_a
         return ((implicit_gradient(data, k, x + h * a) - implicit_gradient(data, k, x - h * a)) @ b) / (2.0 * h)
-    h = 1.2e-4 * data[k + SIZE]
+    h = 1.2e-4 * given.size
     a_, b_ = (h / length_a) * a, (h / length_b) * b
     along = implicit(data, k, x + (a_ + b_)) + implicit(data, k, x - (a_ + b_))
     across = implicit(data, k, x + (a_ - b_)) + implicit(data, k, x - (a_ - b_))
@@ -163,31 +196,40 @@ def implicit_second(data, k, x, a, b):
 
 
 @formula
-def wrapped(data, i, x):
-    """A parameter in its range where that is closed; range and whether closed at i."""
-    if data[i + 2] == 0.0:
+def wrapped(within, x):
+    """A parameter in its range, where that is closed."""
+    if within.closed == 0.0:
         return x
-    return x - (data[i + 1] - data[i]) * math.floor((x - data[i]) / (data[i + 1] - data[i]))
+    return x - (within.end - within.start) * math.floor((x - within.start) / (within.end - within.start))
 
 
 @formula
 def place(data, k, u, w):
     """S."""
-    at = (wrapped(data, k + RANGE, u), wrapped(data, k + RANGE + 3, w))
-    status, out = call(data[k + FUNCTIONS], 0.0, at, (NAN, NAN, NAN))
+    given = Parametric(data, k)
+    status, out = call(given.function, 0.0, (wrapped(given.u, u), wrapped(given.w, w)), (NAN, NAN, NAN))
     return Vec3(out[0], out[1], out[2]) if status == 0 else Vec3(NAN, NAN, NAN)
+
+
+@formula
+def sizes(data, k):
+    """By how much u and w may change."""
+    given = Parametric(data, k)
+    return given.u.end - given.u.start, given.w.end - given.w.start
 
 
 @formula
 def first(data, k, u, w):
     """S_u, S_w."""
-    if data[k + FUNCTIONS + 1] != 0.0:
-        at = (wrapped(data, k + RANGE, u), wrapped(data, k + RANGE + 3, w))
-        status, out = call(data[k + FUNCTIONS + 1], 0.0, at, (NAN, NAN, NAN, NAN, NAN, NAN))
+    given = Parametric(data, k)
+    if given.first != 0.0:
+        at = (wrapped(given.u, u), wrapped(given.w, w))
+        status, out = call(given.first, 0.0, at, (NAN, NAN, NAN, NAN, NAN, NAN))
         if status != 0:
             return Vec3(NAN, NAN, NAN), Vec3(NAN, NAN, NAN)
         return Vec3(out[0], out[1], out[2]), Vec3(out[3], out[4], out[5])
-    h, l = 1e-6 * (data[k + 2] - data[k + 1]), 1e-6 * (data[k + 5] - data[k + 4])
+    U, W = sizes(data, k)
+    h, l = 1e-6 * U, 1e-6 * W
     return (
         (0.5 / h) * (place(data, k, u + h, w) - place(data, k, u - h, w)),
         (0.5 / l) * (place(data, k, u, w + l) - place(data, k, u, w - l)),
@@ -197,14 +239,15 @@ def first(data, k, u, w):
 @formula
 def curved(data, k, u, w):
     """S_uu, S_uw, S_ww."""
-    if data[k + FUNCTIONS + 2] != 0.0:
-        at = (wrapped(data, k + RANGE, u), wrapped(data, k + RANGE + 3, w))
-        status, out = call(data[k + FUNCTIONS + 2], 0.0, at, (NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN))
+    given, (U, W) = Parametric(data, k), sizes(data, k)
+    if given.second != 0.0:
+        at = (wrapped(given.u, u), wrapped(given.w, w))
+        status, out = call(given.second, 0.0, at, (NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN))
         if status != 0:
             return Vec3(NAN, NAN, NAN), Vec3(NAN, NAN, NAN), Vec3(NAN, NAN, NAN)
         return Vec3(out[0], out[1], out[2]), Vec3(out[3], out[4], out[5]), Vec3(out[6], out[7], out[8])
-    if data[k + FUNCTIONS + 1] != 0.0:
-        h, l = 1e-6 * (data[k + 2] - data[k + 1]), 1e-6 * (data[k + 5] - data[k + 4])
+    if given.first != 0.0:
+        h, l = 1e-6 * U, 1e-6 * W
         u_ahead, u_behind = first(data, k, u + h, w), first(data, k, u - h, w)
         w_ahead, w_behind = first(data, k, u, w + l), first(data, k, u, w - l)
         return (
@@ -212,7 +255,7 @@ def curved(data, k, u, w):
             (0.5 / h) * (u_ahead[1] - u_behind[1]),
             (0.5 / l) * (w_ahead[1] - w_behind[1]),
         )
-    h, l = 2e-5 * (data[k + 2] - data[k + 1]), 2e-5 * (data[k + 5] - data[k + 4])
+    h, l = 2e-5 * U, 2e-5 * W
     S = place(data, k, u, w)
     along = place(data, k, u + h, w + l) + place(data, k, u - h, w - l)
     across = place(data, k, u + h, w - l) + place(data, k, u - h, w + l)
@@ -233,7 +276,8 @@ def solved(a, b, d, p, q):
 @formula
 def nearest(data, k, x, u, w):
     """u, w of the nearest point to x, by Newton's steps downhill on ½ |x − S|² from u, w."""
-    U, W = 0.1 * (data[k + 2] - data[k + 1]), 0.1 * (data[k + 5] - data[k + 4])
+    U, W = sizes(data, k)
+    U, W = 0.1 * U, 0.1 * W
     for _ in range(STEPS):
         r = x - place(data, k, u, w)
         S_u, S_w = first(data, k, u, w)
@@ -355,11 +399,12 @@ def prepared(data: np.ndarray, k: int, x: np.ndarray, what: str) -> tuple[float,
             raise InputError(
                 f"the gradient of the surface of {what} is 0 where described, x = {x.tolist()}; describe it elsewhere"
             )
-        data[k + SCALE] = 1.0 / steep
+        Implicit(data, k).scale = 1.0 / steep
         return ()
     if code != PARAMETRIC:
         return ()
-    u, w = (np.linspace(data[i], data[i + 1], SAMPLES) for i in (k + RANGE, k + RANGE + 3))
+    given = Parametric(data, k)
+    u, w = (np.linspace(x.start, x.end, SAMPLES) for x in (given.u, given.w))
     away = np.empty((SAMPLES, SAMPLES))
     distances(data, k, x, u, w, away)
     if not np.isfinite(away).all():
@@ -375,5 +420,8 @@ def ranges(data: np.ndarray, k: int) -> list[tuple[str, float, float]]:
     """(letter, start, end) of the parameters of the surface at k; endless where it is closed."""
     if int(data[k]) != PARAMETRIC:
         return []
-    places = (("u", k + RANGE), ("w", k + RANGE + 3))
-    return [(x, -math.inf, math.inf) if data[i + 2] else (x, float(data[i]), float(data[i + 1])) for x, i in places]
+    given = Parametric(data, k)
+    return [
+        (letter, -math.inf, math.inf) if x.closed else (letter, float(x.start), float(x.end))
+        for letter, x in (("u", given.u), ("w", given.w))
+    ]

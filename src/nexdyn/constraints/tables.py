@@ -4,13 +4,12 @@
     v      float64 (nb + 1, 6)   ω in the body's axes, velocity of the origin in world axes
     mass   float64 (nb + 1, 10)  m, m c, inertia about the body's origin in its axes
 
-    pairs  int64 (np, 2), frames float64 (np, 24)     body a, body b;  X_aA (12), X_bB (12)
-    terms  int64 (nt, 4), scale float64 (nt,)         pair, primitive, first number in `data` or −1, place in `near` or −1;  coefficient
-    rows   int64 (nr, 3), offset float64 (nr,)        first term, number of terms, driver or −1
+    pairs  int64 (np, 2), frames float64 (np, 24)     `BodyPair`, `PairFrames`
+    terms  int64 (nt, 4), scale float64 (nt,)         `Term`, and its coefficient
+    rows   int64 (nr, 3), offset float64 (nr,)        `RowTerms`
     data   float64 (nd,) or Rolls                     numbers of curves, surfaces, disks and user functions; `Rolls` where
                                                       nothing but disks and spheres has any; None in SIMD lanes
-    ends   float64 (ne, 3)                            place in `near` of each parameter of an open curve or surface, and its
-                                                      ends, with what rounding may pass them by
+    ends   float64 (ne, 3)                            `End` of each parameter of an open curve or surface
 
 A row is C = Σ scale · primitive − offset − f(t): a joint's row has one term, a screw two; those of a gear are each about
 the two bodies of its own joint.
@@ -27,10 +26,58 @@ import numpy as np
 
 from nexdyn.constraints.kinds import LENGTHS
 from nexdyn.kernel import formula
+from nexdyn.records import Record, rows_of
+from nexdyn.spatial.algebra import Pose
 
-BODY_A, BODY_B = range(2)
-PAIR, PRIMITIVE, DATA, NEAR = range(4)
-FIRST, COUNT, DRIVER = range(3)
+
+class BodyPair(Record):
+    """The two bodies of a pair."""
+
+    a: int
+    b: int
+
+
+class PairFrames(Record):
+    """Its frames, each in its body."""
+
+    X_aA: Pose
+    X_bB: Pose
+
+
+class Term(Record):
+    """A primitive of a pair; its first number in `data`, and its place in `near`, or −1."""
+
+    pair: int
+    primitive: int
+    data: int
+    near: int
+
+
+class RowTerms(Record):
+    """The terms of a row; its driver, or −1."""
+
+    first: int
+    count: int
+    driver: int
+
+
+class End(Record):
+    """Of a parameter of an open curve or surface its place in `near` and its ends, with what rounding may pass them by."""
+
+    near: float
+    low: float
+    high: float
+
+
+class Asked(Record):
+    """An angle that a coupling gives once the others in it are known: the row, and the angle's term."""
+
+    row: int
+    term: int
+
+
+BodyPairs, FramesOfPairs, Terms = rows_of(BodyPair), rows_of(PairFrames), rows_of(Term)
+RowsOfTerms, Ends, AskedAngles = rows_of(RowTerms), rows_of(End), rows_of(Asked)
 
 
 class Rolls(NamedTuple):
@@ -55,8 +102,8 @@ class ConstraintTables(NamedTuple):
 
 def row_units(tables: ConstraintTables, length: float) -> np.ndarray:
     """What makes numbers of the rows, (nc,): 1 over the most that a term changes by, where a length changes by `length` and others by 1."""
-    reach = np.where(np.isin(tables.terms[:, PRIMITIVE], LENGTHS), length, 1.0) * np.abs(tables.scale)
-    return np.array([1.0 / (reach[r[FIRST] : r[FIRST] + r[COUNT]].max() or 1.0) for r in tables.rows])
+    reach = np.where(np.isin(Terms(tables.terms).primitive, LENGTHS), length, 1.0) * np.abs(tables.scale)
+    return np.array([1.0 / (reach[r.first : r.first + r.count].max() or 1.0) for r in RowsOfTerms(tables.rows)])
 
 
 LEFT = 60
@@ -66,8 +113,9 @@ LEFT = 60
 @formula
 def within_ends(tables, near):
     """Whether every point is within the ends of its curve or surface."""
-    for i in range(len(tables.ends)):
-        x = near[int(tables.ends[i, 0])]
-        if not (tables.ends[i, 1] <= x <= tables.ends[i, 2]):
+    ends = Ends(tables.ends)
+    for i in range(len(ends)):
+        end = ends[i]
+        if not (end.low <= near[int(end.near)] <= end.high):
             return False
     return True

@@ -8,7 +8,7 @@ exactly where the axes are parallel, to second order in what the bodies turn acr
 2 π apart, the one nearest to φ + Δ is meant, φ the angle at the start of the step: steps may turn by any number of turns. A step whose Δ
 misses the angle by more than `UNSURE` is refused.
 
-    angles   int64 (na, 3), frames float64 (na, 24)   place in `near`, bodies a and b; X_aA (12), X_bB (12)
+    angles   int64 (na, 3), frames float64 (na, 24)   `Angle`, and its frames A and B in bodies a and b
     expected int64 (n,)                               the angles that rows look for
     poses    (nb + 1, 12)                             R θ of a body is the same at both ends of a step
     moved    (nb + 1, …)                              θ of each body in its first three numbers
@@ -18,7 +18,9 @@ misses the angle by more than `UNSURE` is refused.
 
 from __future__ import annotations
 
+from nexdyn.constraints.tables import FramesOfPairs
 from nexdyn.kernel import formula
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.lanes import atan2, count, greater, sqrt, zero
 from nexdyn.spatial.table import PoseRows
@@ -30,7 +32,17 @@ UNSURE = 2.0
 """What Δ may miss an angle by [rad]; at π the count could be either."""
 UNCOUNTED = 61
 """Status of a march: a step is so long that turns cannot be counted."""
-PLACE, BODY_A, BODY_B = range(3)
+
+
+class Angle(Record):
+    """A counted angle: its place in `near`, and its bodies."""
+
+    near: int
+    a: int
+    b: int
+
+
+Angles = rows_of(Angle)
 
 
 @formula
@@ -59,21 +71,21 @@ def turned(poses, moved, a, b, z):
 @formula
 def expect_angles(angles, frames, expected, poses, moved, counted, near):
     """`near` of the angles in rows ← φ + Δ."""
-    X, in_a = PoseRows(poses, 0), PoseRows(frames, 0)
+    X, X_aA, rows = PoseRows(poses, 0), FramesOfPairs(frames).X_aA, Angles(angles)
     for n in range(len(expected)):
         i = expected[n]
-        a, b, k = angles[i, BODY_A], angles[i, BODY_B], angles[i, PLACE]
-        near[k] = counted[k] + turned(poses, moved, a, b, X[a].R @ axis_z(in_a[i].R))
+        a, k = rows[i].a, rows[i].near
+        near[k] = counted[k] + turned(poses, moved, a, rows[i].b, X[a].R @ axis_z(X_aA[i].R))
 
 
 @formula
 def count_angles(angles, frames, poses, moved, counted, near):
     """`near` of all angles ← the angles at the present poses; returns what Δ misses them by at most."""
-    X, in_a, in_b = PoseRows(poses, 0), PoseRows(frames, 0), PoseRows(frames, 12)
-    most = zero(poses[0, 0])
-    for i in range(len(angles)):
-        a, b, k = angles[i, BODY_A], angles[i, BODY_B], angles[i, PLACE]
-        R_A, x = X[a].R @ in_a[i].R, X[b].R @ axis_x(in_b[i].R)
+    X, both, rows = PoseRows(poses, 0), FramesOfPairs(frames), Angles(angles)
+    X_aA, X_bB, most = both.X_aA, both.X_bB, zero(poses[0, 0])
+    for i in range(len(rows)):
+        a, b, k = rows[i].a, rows[i].b, rows[i].near
+        R_A, x = X[a].R @ X_aA[i].R, X[b].R @ axis_x(X_bB[i].R)
         foreseen = counted[k] + turned(poses, moved, a, b, axis_z(R_A))
         angle = near_turn(atan2(axis_y(R_A) @ x, axis_x(R_A) @ x), foreseen)
         near[k] = angle

@@ -23,12 +23,22 @@ from nexdyn.constraints import point
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.kernel import formula, outlined
 from nexdyn.model.callbacks import call
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Mat3, T, Vec3, cross, exp_quaternion, rotation
 
-FUNCTION, GRADIENT, HESSIAN, SIZE, PERIOD = range(5)
 NAN = math.nan
 NAN7 = (NAN,) * 7
 NAN49 = (NAN,) * 49
+
+
+class Given(Record):
+    """What is given of C: addresses of it and of its derivatives (0: not given), the length [m] and the time [s] over which it changes."""
+
+    function: float
+    gradient: float
+    hessian: float
+    size: float
+    period: float
 
 
 class Seen(NamedTuple):
@@ -72,7 +82,7 @@ def moved(z, h, a):
 @formula
 def of(data, k, z):
     """C; NaN where the function fails."""
-    status, out = call(data[k + FUNCTION], z.t, (z.x, z.R), (NAN,))
+    status, out = call(Given(data, k).function, z.t, (z.x, z.R), (NAN,))
     return out[0] if status == 0 else NAN
 
 
@@ -86,13 +96,14 @@ def along(data, k, z, h, x, w, t):
 @formula
 def slope(data, k, z):
     """(C_x, C_θ, C_t)."""
-    if data[k + GRADIENT] != 0.0:
-        status, g = call(data[k + GRADIENT], z.t, (z.x, z.R), NAN7)
+    given = Given(data, k)
+    if given.gradient != 0.0:
+        status, g = call(given.gradient, z.t, (z.x, z.R), NAN7)
         if status != 0:
             return Change(Vec3(NAN, NAN, NAN), Vec3(NAN, NAN, NAN), NAN)
         return Change(Vec3(g[0], g[1], g[2]), Vec3(g[3], g[4], g[5]), g[6])
     o, x, y, u = Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
-    h, l, p = 6e-6, 6e-6 * data[k + SIZE], 6e-6 * data[k + PERIOD]
+    h, l, p = 6e-6, 6e-6 * given.size, 6e-6 * given.period
     return Change(
         Vec3(along(data, k, z, l, x, o, 0.0), along(data, k, z, l, y, o, 0.0), along(data, k, z, l, u, o, 0.0)),
         Vec3(along(data, k, z, h, o, x, 0.0), along(data, k, z, h, o, y, 0.0), along(data, k, z, h, o, u, 0.0)),
@@ -103,7 +114,8 @@ def slope(data, k, z):
 @formula
 def size_of(data, k, a):
     """The length of a change, in the units over which C changes."""
-    l, p = 1.0 / data[k + SIZE], 1.0 / data[k + PERIOD]
+    given = Given(data, k)
+    l, p = 1.0 / given.size, 1.0 / given.period
     return math.sqrt((l * l) * (a.x @ a.x) + a.w @ a.w + (p * a.t) * (p * a.t))
 
 
@@ -127,8 +139,9 @@ def component(a, i):
 @formula
 def curvature(data, k, z, a, b):
     """C″(a, b)."""
-    if data[k + HESSIAN] != 0.0:
-        status, H = call(data[k + HESSIAN], z.t, (z.x, z.R), NAN49)
+    given = Given(data, k)
+    if given.hessian != 0.0:
+        status, H = call(given.hessian, z.t, (z.x, z.R), NAN49)
         total = 0.0
         for i in range(7):
             for j in range(7):
@@ -137,7 +150,7 @@ def curvature(data, k, z, a, b):
     m, n = size_of(data, k, a), size_of(data, k, b)
     if m == 0.0 or n == 0.0:
         return 0.0
-    if data[k + GRADIENT] != 0.0:
+    if given.gradient != 0.0:
         h = 6e-6 / m
         ahead, behind = slope(data, k, moved(z, h, a)), slope(data, k, moved(z, -h, a))
         turning = slope(data, k, z).w @ cross(a.w, b.w)

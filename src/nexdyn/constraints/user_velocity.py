@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from nexdyn.constraints import point
 from nexdyn.constraints.pair import PairVelocity
-from nexdyn.constraints.user import FUNCTION, NAN, NAN7, Change, change, moved, seen, size_of
+from nexdyn.constraints.user import NAN, NAN7, Change, Given, change, moved, seen, size_of
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import call
 from nexdyn.spatial.algebra import T, Vec3, cross
@@ -24,7 +24,7 @@ STEP = 1e-3
 @kernel
 def coefficients(data, k, z):
     """(a_x, a_θ, b); NaN where the function fails."""
-    status, g = call(data[k + FUNCTION], z.t, (z.x, z.R), NAN7)
+    status, g = call(Given(data, k).function, z.t, (z.x, z.R), NAN7)
     if status != 0:
         return Change(Vec3(NAN, NAN, NAN), Vec3(NAN, NAN, NAN), NAN)
     return Change(Vec3(g[0], g[1], g[2]), Vec3(g[3], g[4], g[5]), g[6])

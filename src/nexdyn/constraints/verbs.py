@@ -24,7 +24,7 @@ from nexdyn.constraints import (
     user_velocity,
 )
 from nexdyn.constraints.pair import PairVelocity
-from nexdyn.constraints.tables import DATA, NEAR, PRIMITIVE, Rolls
+from nexdyn.constraints.tables import Rolls, Terms
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
@@ -46,26 +46,28 @@ numbered_drift = generic("numbered_drift", "2 C_qt v + C_tt of the same.")
 @formula
 def value(tables, e, t, pair, near):
     """C of term e, which takes its new place in `near`."""
-    kind = tables.terms[e, PRIMITIVE]
+    term = Terms(tables.terms)[e]
+    kind = term.primitive
     if kind < DOT:
         return displacement.value(pair, kind)
     if kind < DISTANCE:
         return direction.value(pair, (kind - DOT) // 3, (kind - DOT) % 3)
     if kind == DISTANCE:
         return distance.value(pair)
-    at = tables.terms[e, NEAR]
+    at = term.near
     if kind == ANGLE:
         near[at] = angle.value(pair, near[at])
         return near[at]
     if kind == PITCH:
         return pitch.value(pair)
-    return numbered_value(tables.data, (kind, tables.terms[e, DATA], at), t, pair, near)
+    return numbered_value(tables.data, (kind, term.data, at), t, pair, near)
 
 
 @formula
 def gradient(tables, e, t, pair, near):
     """g: Ċ = g · velocity + C_t."""
-    kind = tables.terms[e, PRIMITIVE]
+    term = Terms(tables.terms)[e]
+    kind = term.primitive
     if kind < DOT:
         return displacement.gradient(pair, kind)
     if kind < DISTANCE:
@@ -76,13 +78,14 @@ def gradient(tables, e, t, pair, near):
         return angle.gradient(pair)
     if kind == PITCH:
         return pitch.gradient(pair)
-    return numbered_gradient(tables.data, (kind, tables.terms[e, DATA], tables.terms[e, NEAR]), t, pair, near)
+    return numbered_gradient(tables.data, (kind, term.data, term.near), t, pair, near)
 
 
 @formula
 def second(tables, e, t, pair, near, V, V_):
     """Γ(V, V')."""
-    kind = tables.terms[e, PRIMITIVE]
+    term = Terms(tables.terms)[e]
+    kind = term.primitive
     if kind < DOT:
         return displacement.second(pair, kind, V, V_)
     if kind < DISTANCE:
@@ -93,23 +96,25 @@ def second(tables, e, t, pair, near, V, V_):
         return angle.second(pair, V, V_)
     if kind == PITCH:
         return pitch.second(pair, V, V_)
-    return numbered_second(tables.data, (kind, tables.terms[e, DATA], tables.terms[e, NEAR]), t, pair, near, V, V_)
+    return numbered_second(tables.data, (kind, term.data, term.near), t, pair, near, V, V_)
 
 
 @formula
 def explicit_rate(tables, e, t, pair):
     """C_t."""
-    if tables.terms[e, PRIMITIVE] < USER:
+    term = Terms(tables.terms)[e]
+    if term.primitive < USER:
         return 0.0
-    return numbered_rate(tables.data, (tables.terms[e, PRIMITIVE], tables.terms[e, DATA]), t, pair)
+    return numbered_rate(tables.data, (term.primitive, term.data), t, pair)
 
 
 @formula
 def explicit_second(tables, e, t, pair, V):
     """2 C_qt v + C_tt."""
-    if tables.terms[e, PRIMITIVE] < USER:
+    term = Terms(tables.terms)[e]
+    if term.primitive < USER:
         return 0.0
-    return numbered_drift(tables.data, (tables.terms[e, PRIMITIVE], tables.terms[e, DATA]), t, pair, V)
+    return numbered_drift(tables.data, (term.primitive, term.data), t, pair, V)
 
 
 # --- rows with numbers ------------------------------------------------------------------------------------------------

@@ -26,19 +26,28 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.integrate.tableaus import Tableau
 from nexdyn.kernel import formula
+from nexdyn.records import Record
 
 Array = np.ndarray
 PACE = 6.0
 """P, how much faster than the motion violations die: 20 1/s for a Bennett linkage of 1 m under gravity, which lower rates lose
 where it passes its flat pose."""
-ALPHA, BETA, RATE2, LENGTH, AT_MOST = range(5)
-"""What a `damping` says: α and β [1/s], by default −1; g/L [1/s²]; L [m]; the greatest rate by default [1/s]."""
 MOST = 2.0**0.01
 """Factor of growth a step that doubles a violation in a hundred steps."""
 
 
+class Damping(Record):
+    """α and β [1/s], by default −1; g/L [1/s²]; L [m]; the greatest rate by default [1/s]."""
+
+    alpha: float
+    beta: float
+    g_over_L: float
+    length: float
+    at_most: float
+
+
 def damping(alpha: float | None, beta: float | None, gravity: Array, length: float, at_most: float) -> Array:
-    """(5,) α and β as given, by default those that follow the motion under gravity [m/s²]."""
+    """(5,) `Damping` with α and β as given, by default those that follow the motion under gravity [m/s²]."""
     given = [-1.0 if x is None else x for x in (alpha, beta)]
     return np.array([*given, float(np.linalg.norm(gravity)) / length, length, at_most])
 
@@ -53,8 +62,8 @@ def speed2(V, length):
 @formula
 def rate(damping, squared):
     """α [1/s] by default, where `squared` is the mean of |ω|² + |v|²/L² [1/s²]."""
-    most = damping[AT_MOST]
-    r2 = PACE * PACE * (damping[RATE2] + squared)
+    most = damping.at_most
+    r2 = PACE * PACE * (damping.g_over_L + squared)
     return sqrt(r2 / (1.0 + r2 / (most * most)))
 
 

@@ -13,7 +13,7 @@ where the matrix is [[A, Bᵀ], [B, −ε]] with A positive definite. Only the u
 from __future__ import annotations
 
 from nexdyn.kernel import formula, kernel
-from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, LIVE, NODE, OTHER, PLACE, SIGN, UNKNOWNS
+from nexdyn.linalg.plan import LIVE, Edges, Pivots
 from nexdyn.linalg.rows import WIDTH, load, store, total
 
 FINE = -1
@@ -24,16 +24,15 @@ TINY = 1e-300
 @formula
 def eliminate_inside(plan, blocks, p):
     """Uᵀ D U of the diagonal block, 1/D in its diagonal, and T_j ← U⁻ᵀ T_j; the sum of the signs of D, 0 on failure."""
-    pivots, edges = plan.pivots, plan.edges
-    n, D = pivots[p, UNKNOWNS], pivots[p, DIAGONAL]
-    first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
+    pivot, edges = Pivots(plan.pivots)[p], Edges(plan.edges)
+    n, D, first, end = pivot.unknowns, pivot.diagonal, pivot.first, pivot.first + pivot.count
     fine = True
     for k in range(n):
         at = D + WIDTH * k
         d = blocks[at + k]
         if not (abs(d) > TINY):
             return 2
-        if d * pivots[p, SIGN] < 0.0:
+        if d * pivot.sign < 0.0:
             fine = False
         r = 1.0 / d
         row = load(blocks, at)
@@ -41,7 +40,7 @@ def eliminate_inside(plan, blocks, p):
             l = blocks[at + m] * r
             store(blocks, D + WIDTH * m, load(blocks, D + WIDTH * m) - l * row)
             for e in range(first, end):
-                T = edges[e, PLACE]
+                T = edges[e].place
                 store(blocks, T + WIDTH * m, load(blocks, T + WIDTH * m) - l * load(blocks, T + WIDTH * k))
         for m in range(k + 1, n):
             blocks[at + m] *= r
@@ -93,9 +92,9 @@ def is_nothing(blocks, T, n):
 @formula
 def live_edges(plan, blocks, first, end, n, work):
     """How many of a pivot's edges have a block that is not 0, and which, counted from its first, in `work`."""
-    live = 0
+    edges, live = Edges(plan.edges), 0
     for e in range(first, end):
-        if not is_nothing(blocks, plan.edges[e, PLACE], n):
+        if not is_nothing(blocks, edges[e].place, n):
             work[LIVE + live] = e - first
             live += 1
     return live
@@ -105,26 +104,26 @@ def live_edges(plan, blocks, first, end, n, work):
 def factor(plan, blocks, work):
     """Factor `blocks` in place. Returns (wrong, failed): the first node with a pivot against its sign (a body's not
     positive), and the node at which a pivot vanished and the work stopped; −1 where there is none."""
-    pivots, edges, updates = plan.pivots, plan.edges, plan.updates
+    pivots, edges, updates = Pivots(plan.pivots), Edges(plan.edges), plan.updates
     wrong, u = FINE, 0
     for p in range(len(pivots)):
+        pivot = pivots[p]
         status = eliminate_inside(plan, blocks, p)
         if status == 2:
-            return wrong, pivots[p, NODE]
+            return wrong, pivot.node
         if status == 1 and wrong < 0:
-            wrong = pivots[p, NODE]
-        n, D = pivots[p, UNKNOWNS], pivots[p, DIAGONAL]
-        first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
+            wrong = pivot.node
+        n, D, first, end = pivot.unknowns, pivot.diagonal, pivot.first, pivot.first + pivot.count
         live, count = live_edges(plan, blocks, first, end, n, work), end - first
         for i in range(live):
             a = int(work[LIVE + i])
-            T, u_a = edges[first + a, PLACE], u + a * count - a * (a + 1) // 2
+            T, u_a = edges[first + a].place, u + a * count - a * (a + 1) // 2
             for k in range(n):
                 store(work, WIDTH * k, blocks[D + (WIDTH + 1) * k] * load(blocks, T + WIDTH * k))
-            rows = pivots[plan.position[edges[first + a, OTHER]], UNKNOWNS]
+            rows = pivots[plan.position[edges[first + a].other]].unknowns
             for j in range(i, live):
                 b = int(work[LIVE + j])
-                subtract_product(blocks, updates[u_a + b], rows, work, edges[first + b, PLACE], n)
+                subtract_product(blocks, updates[u_a + b], rows, work, edges[first + b].place, n)
         u += count * (count + 1) // 2
     return wrong, FINE
 
@@ -132,24 +131,26 @@ def factor(plan, blocks, work):
 @kernel
 def solve(plan, blocks, x):
     """x (n, 8) ← A⁻¹ x with the factors in `blocks`; numbers of x beyond a node's unknowns are 0 and stay so."""
-    pivots, edges, flat = plan.pivots, plan.edges, x.reshape(-1)
+    pivots, edges, flat = Pivots(plan.pivots), Edges(plan.edges), x.reshape(-1)
     for p in range(len(pivots)):
-        n, D, b = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE]
+        pivot = pivots[p]
+        n, D, b = pivot.unknowns, pivot.diagonal, WIDTH * pivot.node
         for k in range(n):
             y = flat[b + k]
             for m in range(k + 1, n):
                 flat[b + m] -= blocks[D + WIDTH * k + m] * y
             flat[b + k] = y * blocks[D + (WIDTH + 1) * k]
-        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
-            T, j = edges[e, PLACE], WIDTH * edges[e, OTHER]
+        for e in range(pivot.first, pivot.first + pivot.count):
+            T, j = edges[e].place, WIDTH * edges[e].other
             b_j = load(flat, j)
             for k in range(n):
                 b_j = b_j - flat[b + k] * load(blocks, T + WIDTH * k)
             store(flat, j, b_j)
     for p in range(len(pivots) - 1, -1, -1):
-        n, D, b = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE]
-        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
-            T, x_j = edges[e, PLACE], load(flat, WIDTH * edges[e, OTHER])
+        pivot = pivots[p]
+        n, D, b = pivot.unknowns, pivot.diagonal, WIDTH * pivot.node
+        for e in range(pivot.first, pivot.first + pivot.count):
+            T, x_j = edges[e].place, load(flat, WIDTH * edges[e].other)
             for k in range(n):
                 flat[b + k] -= blocks[D + (WIDTH + 1) * k] * total(load(blocks, T + WIDTH * k) * x_j)
         for k in range(n - 2, -1, -1):
@@ -162,17 +163,18 @@ def solve(plan, blocks, x):
 @kernel
 def multiply(plan, blocks, x, y):
     """y (n, 8) = A x with the blocks of A as they were before `factor`."""
-    pivots, edges = plan.pivots, plan.edges
+    pivots, edges = Pivots(plan.pivots), Edges(plan.edges)
     y[:] = 0.0
     for p in range(len(pivots)):
-        i, n, D = pivots[p, NODE], pivots[p, UNKNOWNS], pivots[p, DIAGONAL]
+        pivot = pivots[p]
+        i, n, D = pivot.node, pivot.unknowns, pivot.diagonal
         for k in range(n):
             y[i, k] += blocks[D + (WIDTH + 1) * k] * x[i, k]
             for m in range(k + 1, n):
                 y[i, k] += blocks[D + WIDTH * k + m] * x[i, m]
                 y[i, m] += blocks[D + WIDTH * k + m] * x[i, k]
-        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
-            j, T = edges[e, OTHER], edges[e, PLACE]
+        for e in range(pivot.first, pivot.first + pivot.count):
+            j, T = edges[e].other, edges[e].place
             for k in range(n):
                 for m in range(WIDTH):
                     y[i, k] += blocks[T + WIDTH * k + m] * x[j, m]

@@ -25,7 +25,7 @@ from numba import types
 
 from nexdyn.kernel import formula, kernel, overloaded
 from nexdyn.linalg.ldl import FINE, TINY, is_nothing
-from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, LIVE, NODE, OTHER, PLACE, SHIFT, UNKNOWNS, UPDATES
+from nexdyn.linalg.plan import LIVE, Edges, Pivots
 from nexdyn.linalg.rows import WIDTH, ahead, flat, load, store, total
 from nexdyn.packs import Pack
 
@@ -108,7 +108,7 @@ def _(x, b, blocks, T, n):
 
 def live_edges(plan: Any, p: Any, upper: Any, lower: Any, work: Any) -> Any:
     """How many of pivot p's edges have blocks that are not 0; which of them in `work`."""
-    return plan.pivots[p, COUNT]
+    return Pivots(plan.pivots)[p].count
 
 
 def live_edge(work: Any, k: Any) -> Any:
@@ -120,7 +120,7 @@ def live_edge(work: Any, k: Any) -> Any:
 def _(plan, p, upper, lower, work):
     if isinstance(lower, types.Array):
         return lambda plan, p, upper, lower, work: live_in_rows(plan, p, upper, lower, work)
-    return lambda plan, p, upper, lower, work: plan.pivots[p, COUNT]
+    return lambda plan, p, upper, lower, work: Pivots(plan.pivots)[p].count
 
 
 @overloaded(live_edge)
@@ -132,10 +132,10 @@ def _(work, k):
 
 @formula
 def live_in_rows(plan, p, upper, lower, work):
-    pivots, live = plan.pivots, 0
-    n, shift, first = pivots[p, UNKNOWNS], pivots[p, SHIFT], pivots[p, FIRST]
-    for e in range(pivots[p, COUNT]):
-        T = plan.edges[first + e, PLACE]
+    pivot, edges, live = Pivots(plan.pivots)[p], Edges(plan.edges), 0
+    n, shift = pivot.unknowns, pivot.shift
+    for e in range(pivot.count):
+        T = edges[pivot.first + e].place
         if not (is_nothing(lower, T, n) and is_nothing(upper, T - shift, n)):
             work[LIVE + live] = e
             live += 1
@@ -260,25 +260,27 @@ def solve(plan, upper, lower, x):
 @kernel
 def factor_part(plan, upper, lower, work, p0, p1):
     """`factor`, of pivots p0 … p1 − 1."""
-    pivots, edges, updates = plan.pivots, plan.edges, plan.updates
+    pivots, edges, updates = Pivots(plan.pivots), Edges(plan.edges), plan.updates
     for p in range(p0, p1):
-        n, D, shift, u = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], pivots[p, SHIFT], pivots[p, UPDATES]
+        pivot = pivots[p]
+        n, D, shift, u = pivot.unknowns, pivot.diagonal, pivot.shift, pivot.updates
         if not invert(lower, D, n, work):
-            return pivots[p, NODE]
-        first, count = pivots[p, FIRST], pivots[p, COUNT]
+            return pivot.node
+        first, count = pivot.first, pivot.count
         live = live_edges(plan, p, upper, lower, work)
         for k in range(live):
-            apply(lower, D, upper, edges[first + live_edge(work, k), PLACE] - shift, n, work)
+            apply(lower, D, upper, edges[first + live_edge(work, k)].place - shift, n, work)
         for k in range(live):
             a = live_edge(work, k)
             u_a = u + a * count - a * (a + 1) // 2
-            i, T_i = plan.position[edges[first + a, OTHER]], edges[first + a, PLACE]
-            rows, shift_i = pivots[i, UNKNOWNS], pivots[i, SHIFT]
+            edge = edges[first + a]
+            later, T_i = pivots[plan.position[edge.other]], edge.place
+            rows, shift_i = later.unknowns, later.shift
             # A_iiᵀ − G_iᵀ L_ipᵀ
             update(lower, updates[u_a + a], rows, upper, T_i - shift, lower, T_i, n)
             for m in range(k + 1, live):
                 b = live_edge(work, m)
-                T_j, S = edges[first + b, PLACE], updates[u_a + b]
+                T_j, S = edges[first + b].place, updates[u_a + b]
                 update(upper, S - shift_i, rows, lower, T_i, upper, T_j - shift, n)
                 update(lower, S, rows, upper, T_i - shift, lower, T_j, n)
     return FINE
@@ -287,25 +289,27 @@ def factor_part(plan, upper, lower, work, p0, p1):
 @kernel
 def forward(plan, lower, x, p0, p1):
     """The way forward, of pivots p0 … p1 − 1."""
-    pivots, edges, y = plan.pivots, plan.edges, flat(x)
+    pivots, edges, y = Pivots(plan.pivots), Edges(plan.edges), flat(x)
     for p in range(p0, p1):
-        n, D, b = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE]
-        for k in range((1 + pivots[p, COUNT]) * n):
+        pivot = pivots[p]
+        n, D, b = pivot.unknowns, pivot.diagonal, WIDTH * pivot.node
+        for k in range((1 + pivot.count) * n):
             ahead(lower, D + AHEAD + WIDTH * k)
         store(y, b, product(y, b, lower, D, n))
-        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
-            j = WIDTH * edges[e, OTHER]
-            store(y, j, load(y, j) - product(y, b, lower, edges[e, PLACE], n))
+        for e in range(pivot.first, pivot.first + pivot.count):
+            j = WIDTH * edges[e].other
+            store(y, j, load(y, j) - product(y, b, lower, edges[e].place, n))
 
 
 @kernel
 def backward(plan, upper, x):
     """The way back."""
-    pivots, edges, y = plan.pivots, plan.edges, flat(x)
+    pivots, edges, y = Pivots(plan.pivots), Edges(plan.edges), flat(x)
     for p in range(len(pivots) - 1, -1, -1):
-        n, b, shift = pivots[p, UNKNOWNS], WIDTH * pivots[p, NODE], pivots[p, SHIFT]
-        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
-            T, x_j = edges[e, PLACE] - shift, load(y, WIDTH * edges[e, OTHER])
+        pivot = pivots[p]
+        n, b, shift = pivot.unknowns, WIDTH * pivot.node, pivot.shift
+        for e in range(pivot.first, pivot.first + pivot.count):
+            T, x_j = edges[e].place - shift, load(y, WIDTH * edges[e].other)
             for k in range(n):
                 ahead(upper, T - AHEAD + WIDTH * k)
                 y[b + k] -= total(load(upper, T + WIDTH * k) * x_j)

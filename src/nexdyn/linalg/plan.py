@@ -9,9 +9,8 @@ own either, but is carried by another, goes right after it, its rows before it: 
 A block lies in rows of 8 numbers, the rest zero: of edge (p, j), p eliminated before j, one row for each unknown of p,
 along it the unknowns of j.
 
-    pivots   int64 (n, 8)   node, unknowns, sign (+1 body, −1 constraint), place of the diagonal block, first edge, edges,
-                            numbers of the diagonal blocks up to here, first update
-    edges    int64 (ne, 2)  node j, place of the block
+    pivots   int64 (n, 8)   `Pivot`, in the order of the elimination
+    edges    int64 (ne, 2)  `Edge`, pivot after pivot
     updates  int64 (nu,)    for each pivot, for each pair (i, j) of its edges, i not after j: place of block (i, j)
     position int64 (n,)     the pivot of each node
 """
@@ -26,13 +25,36 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.kernel import allocating, kernel
 from nexdyn.linalg.rows import WIDTH
+from nexdyn.records import Record, rows_of
 
-NODE, UNKNOWNS, SIGN, DIAGONAL, FIRST, COUNT, SHIFT, UPDATES = range(8)
-OTHER, PLACE = range(2)
 LIVE = 16 * WIDTH
 """Where in the scratch of `factor` those edges stand whose blocks are not 0: bodies that might touch mostly do not."""
 LARGEST = 6
 """Most unknowns of a node."""
+
+
+class Pivot(Record):
+    """A node, in the order of the elimination: its number and unknowns; +1 of a body, −1 of constraint rows; the place of its diagonal
+    block; its first edge and their count; numbers of the diagonal blocks up to here; its first update."""
+
+    node: int
+    unknowns: int
+    sign: int
+    diagonal: int
+    first: int
+    count: int
+    shift: int
+    updates: int
+
+
+class Edge(Record):
+    """From a pivot to a later node: that node, and the place of the block."""
+
+    other: int
+    place: int
+
+
+Pivots, Edges = rows_of(Pivot), rows_of(Edge)
 
 
 class Plan(NamedTuple):
@@ -51,7 +73,7 @@ class Plan(NamedTuple):
 
     def new_upper(self) -> np.ndarray:
         """Blocks of zeros above the diagonal, for matrices without symmetry."""
-        return np.zeros(self.size - (int(self.pivots[-1, SHIFT]) if len(self.pivots) else 0))
+        return np.zeros(self.size - (int(Pivots(self.pivots).shift[-1]) if len(self.pivots) else 0))
 
     def new_vector(self) -> np.ndarray:
         """A vector of zeros: row i has the unknowns of node i, then zeros, (n, 8)."""
@@ -59,7 +81,7 @@ class Plan(NamedTuple):
 
     def new_work(self) -> np.ndarray:
         """Scratch of `factor`: a block, the unit matrix, and as many numbers as a pivot has edges."""
-        most = int(self.pivots[:, COUNT].max(initial=0))
+        most = int(Pivots(self.pivots).count.max(initial=0))
         return np.concatenate([np.zeros(8 * WIDTH), np.eye(8, WIDTH).reshape(-1), np.zeros(most)])
 
 
@@ -109,13 +131,11 @@ def elimination_plan(
     pairs = count * (count + 1) // 2
     sign = np.where(marked[order], -1, 1)
     columns = [order, own, sign, begin, first[:-1], count, diagonals, np.cumsum(pairs) - pairs]
-    pivots = np.stack(columns, axis=1)
-    table = np.stack([found, place], axis=1)
+    pivots = np.ascontiguousarray(np.stack(columns, axis=1))
+    table = np.ascontiguousarray(np.stack([found, place], axis=1))
     updates = np.empty(int(pairs.sum()), dtype=np.int64)
     find_updates(pivots, table, position, updates)
-    return Plan(
-        np.ascontiguousarray(pivots), np.ascontiguousarray(table), updates, position, int(WIDTH * rows.sum())
-    )  # fmt: skip
+    return Plan(pivots, table, updates, position, int(WIDTH * rows.sum()))
 
 
 def _with_carried(
@@ -274,27 +294,27 @@ def _dequeue(i, degree, head, after, before):
 
 
 @kernel
-def find_updates(pivots, edges, position, updates):
+def find_updates(pivot_table, edge_table, position, updates):
     """The places of the blocks that each pivot changes."""
-    u = 0
+    pivots, edges, u = Pivots(pivot_table), Edges(edge_table), 0
     for p in range(len(pivots)):
-        first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
+        first, end = pivots[p].first, pivots[p].first + pivots[p].count
         for a in range(first, end):
-            i = position[edges[a, OTHER]]
-            updates[u] = pivots[i, DIAGONAL]
+            later = pivots[position[edges[a].other]]
+            updates[u] = later.diagonal
             u += 1
-            e = pivots[i, FIRST]
+            e = later.first
             for b in range(a + 1, end):
-                while edges[e, OTHER] != edges[b, OTHER]:
+                while edges[e].other != edges[b].other:
                     e += 1
-                updates[u] = edges[e, PLACE]
+                updates[u] = edges[e].place
                 u += 1
 
 
 def upper_places(plan: Plan, i: np.ndarray, j: np.ndarray, place: np.ndarray) -> np.ndarray:
     """Where the blocks (i, j) (m,) that lie at `place` lie above the diagonal, see ``lu``; −1 where there are none."""
     first = np.minimum(plan.position[i], plan.position[j])
-    return np.where((place < 0) | (i == j), -1, place - plan.pivots[first, SHIFT])
+    return np.where((place < 0) | (i == j), -1, place - Pivots(plan.pivots).shift[first])
 
 
 @kernel
@@ -303,6 +323,7 @@ def locate(plan, i, j, out):
 
     out (m, 3): place of entry (0, 0), step from one unknown of i to the next, and of j; −1 where there is no block.
     """
+    pivots, edges = Pivots(plan.pivots), Edges(plan.edges)
     for k in range(len(i)):
         p, q = plan.position[i[k]], plan.position[j[k]]
         turned = q < p
@@ -311,14 +332,14 @@ def locate(plan, i, j, out):
         out[k, 0] = -1
         out[k, 1], out[k, 2] = (1, WIDTH) if turned else (WIDTH, 1)
         if p == q:
-            out[k, 0] = plan.pivots[p, DIAGONAL]
+            out[k, 0] = pivots[p].diagonal
             continue
-        low, high = plan.pivots[p, FIRST], plan.pivots[p, FIRST] + plan.pivots[p, COUNT]
+        low, high = pivots[p].first, pivots[p].first + pivots[p].count
         while low < high:
             middle = (low + high) // 2
-            at = plan.position[plan.edges[middle, OTHER]]
+            at = plan.position[edges[middle].other]
             if at == q:
-                out[k, 0] = plan.edges[middle, PLACE]
+                out[k, 0] = edges[middle].place
                 break
             if at < q:
                 low = middle + 1

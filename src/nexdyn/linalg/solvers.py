@@ -17,7 +17,7 @@ import scipy.sparse.linalg as spla
 
 from nexdyn.errors import SingularError
 from nexdyn.linalg.ldl import factor, refine, solve
-from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SHIFT, SIGN, UNKNOWNS, Plan
+from nexdyn.linalg.plan import Edges, Pivots, Plan
 from nexdyn.linalg.rows import WIDTH
 
 Solver = Callable[[np.ndarray], np.ndarray]
@@ -25,8 +25,8 @@ Solver = Callable[[np.ndarray], np.ndarray]
 
 def unknowns(plan: Plan) -> np.ndarray:
     """Of each unknown its place in a flattened (n, 8) vector, node after node."""
-    sizes = np.empty(len(plan.pivots), dtype=np.int64)
-    sizes[plan.pivots[:, NODE]] = plan.pivots[:, UNKNOWNS]
+    pivots, sizes = Pivots(plan.pivots), np.empty(len(plan.pivots), dtype=np.int64)
+    sizes[pivots.node] = pivots.unknowns
     within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return WIDTH * np.repeat(np.arange(len(sizes)), sizes) + within
 
@@ -39,12 +39,13 @@ def sparse_matrix(plan: Plan, blocks: np.ndarray) -> sp.csc_matrix:
     rows: list[np.ndarray] = []
     columns: list[np.ndarray] = []
     entries: list[np.ndarray] = []
-    for p in plan.pivots:
-        i, n = p[NODE], p[UNKNOWNS]
-        D = np.triu(blocks[p[DIAGONAL] : p[DIAGONAL] + WIDTH * n].reshape(n, WIDTH)[:, :n])
+    edges = Edges(plan.edges)
+    for p in Pivots(plan.pivots):
+        i, n = p.node, p.unknowns
+        D = np.triu(blocks[p.diagonal : p.diagonal + WIDTH * n].reshape(n, WIDTH)[:, :n])
         parts = [(i, D + np.triu(D, 1).T)]
-        for e in plan.edges[p[FIRST] : p[FIRST] + p[COUNT]]:
-            parts.append((e[OTHER], blocks[e[PLACE] : e[PLACE] + WIDTH * n].reshape(n, WIDTH)))
+        for e in (edges[k] for k in range(p.first, p.first + p.count)):
+            parts.append((e.other, blocks[e.place : e.place + WIDTH * n].reshape(n, WIDTH)))
         for j, block in parts:
             r = np.repeat(number[WIDTH * i : WIDTH * i + n], block.shape[1])
             c = np.tile(number[WIDTH * j : WIDTH * j + block.shape[1]], n)
@@ -67,16 +68,16 @@ class Pattern:
         self._n = len(places)
         above: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         below: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        for p in plan.pivots:
-            i, n, D = p[NODE], p[UNKNOWNS], p[DIAGONAL]
+        for p in Pivots(plan.pivots):
+            i, n, D = p.node, p.unknowns, p.diagonal
             own, within = number[i, :n], WIDTH * np.arange(n)[:, None] + np.arange(WIDTH)
             # the diagonal block lies transposed
             below.append((np.tile(own, (n, 1)), np.repeat(own[:, None], n, 1), D + within[:, :n]))
-            for j, place in plan.edges[p[FIRST] : p[FIRST] + p[COUNT]]:
+            for j, place in plan.edges[p.first : p.first + p.count]:
                 other = number[j][number[j] >= 0]
                 m = len(other)
                 r, c, at = np.repeat(own[:, None], m, 1), np.tile(other, (n, 1)), place + within[:, :m]
-                above.append((r, c, at - p[SHIFT]))
+                above.append((r, c, at - p.shift))
                 below.append((c, r, at))
         nothing = (np.empty(0, dtype=np.int64),) * 3
         self._parts = [
@@ -141,8 +142,10 @@ def by_minres(plan: Plan, blocks: np.ndarray, rtol: float = 1e-12) -> Solver:
     of_node[places] = np.arange(len(places))
     inverse: list[tuple[np.ndarray, np.ndarray]] = []
     body = np.zeros(len(places), dtype=bool)
-    for p in plan.pivots[plan.pivots[:, SIGN] > 0]:
-        own = of_node[WIDTH * p[NODE] : WIDTH * p[NODE] + p[UNKNOWNS]]
+    for p in Pivots(plan.pivots):
+        if p.sign < 0:
+            continue
+        own = of_node[WIDTH * p.node : WIDTH * p.node + p.unknowns]
         body[own] = True
         inverse.append((own, np.linalg.inv(A[own][:, own].toarray())))
     rows = [own[:, None].repeat(len(own), 1).ravel() for own, _ in inverse]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.constraints.kinds import ANGLE
-from nexdyn.constraints.tables import NEAR, PRIMITIVE, ConstraintTables, row_units
-from nexdyn.constraints.tables import PAIR as PAIR_OF
+from nexdyn.constraints.tables import ConstraintTables, Terms, row_units
+from nexdyn.constraints.turns import Angles
 from nexdyn.forces.tables import ForceTables
 from nexdyn.linalg.plan import Plan, elimination_plan, locate
 from nexdyn.model.functions import Function
@@ -95,7 +95,8 @@ def potential_model(
 
 def _expected(tables: ConstraintTables, angles: np.ndarray) -> np.ndarray:
     """The angles that rows look for."""
-    return np.flatnonzero(np.isin(angles[:, 0], tables.terms[tables.terms[:, PRIMITIVE] == ANGLE, NEAR]))
+    terms = Terms(tables.terms)
+    return np.flatnonzero(np.isin(Angles(angles).near, terms.near[terms.primitive == ANGLE]))
 
 
 def _units(tables: ConstraintTables, groups: np.ndarray, row_of: Sequence[int], reach: float) -> np.ndarray:
@@ -276,7 +277,7 @@ def _group(tables: ConstraintTables, hinges: set[int], starts: list[int]) -> _Gr
     found = _Groups()
     last = NONE
     for q, (first, count, driver) in enumerate(tables.rows.tolist()):
-        pairs = list(dict.fromkeys(tables.terms[first : first + count, PAIR_OF].tolist()))
+        pairs = list(dict.fromkeys(Terms(tables.terms).pair[first : first + count].tolist()))
         if pairs[0] in hinges and len(pairs) == 1 and driver < 0:
             if pairs[0] != last:
                 found.groups.append(
@@ -299,7 +300,7 @@ def _group(tables: ConstraintTables, hinges: set[int], starts: list[int]) -> _Gr
     for group in found.groups:
         if group[KIND] == COUPLED:
             terms = [e for _, e in found.terms[group[PART] : group[PART] + group[PARTS]]]
-            bodies = sorted({i for e in terms for i in tables.pairs[tables.terms[e, PAIR_OF]].tolist() if i})
+            bodies = sorted({i for e in terms for i in tables.pairs[Terms(tables.terms)[e].pair].tolist() if i})
             group[SLOT], group[SLOTS] = len(found.row_of) + len(found.slot_body), len(bodies)
             found.slot_body += bodies
             found.bodies.append(bodies)
@@ -323,7 +324,7 @@ def _coupled(
             links.append((l, k, place) if step == 1 and k != l else (k, l, place))
         groups[g, LINKS] = len(links) - groups[g, LINK]
         for _, e in found.terms[groups[g, PART] : groups[g, PART] + groups[g, PARTS]]:
-            a, b = tables.pairs[tables.terms[e, PAIR_OF]].tolist()
+            a, b = tables.pairs[Terms(tables.terms)[e].pair].tolist()
             place, turned = NONE, 0
             if a and b:
                 place, step, _ = _place(plan, np.array([a]), np.array([b]))[0].tolist()

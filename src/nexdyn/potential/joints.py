@@ -15,10 +15,7 @@ from __future__ import annotations
 
 from nexdyn.constraints.kinds import DISTANCE, DOT
 from nexdyn.constraints.rows import unit_velocity
-from nexdyn.constraints.tables import BODY_A as A_
-from nexdyn.constraints.tables import BODY_B as B_
-from nexdyn.constraints.tables import PAIR as PAIR_OF
-from nexdyn.constraints.tables import PRIMITIVE
+from nexdyn.constraints.tables import BodyPairs, Terms
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.kernel import formula, inlined
 from nexdyn.linalg.rows import WIDTH
@@ -115,10 +112,11 @@ def coupled_row(model, i, X0, X, A, t, near, C, J):
             J[k, c] = 0.0
     for n in range(groups[i, PART], groups[i, PART] + groups[i, PARTS]):
         e, s = parts[n, TERM], tables.scale[parts[n, TERM]]
-        pair = pair_at(tables, tables.terms[e, PAIR_OF], X0, X)
+        pair = pair_at(tables, Terms(tables.terms)[e].pair, X0, X)
         total += s * value(tables, e, t, pair, near)
         g = gradient(tables, e, t, pair, near)
-        a, b = tables.pairs[tables.terms[e, PAIR_OF], A_], tables.pairs[tables.terms[e, PAIR_OF], B_]
+        bodies = BodyPairs(tables.pairs)[Terms(tables.terms)[e].pair]
+        a, b = bodies.a, bodies.b
         if a != 0:
             add_row(J, parts[n, SLOT_A], T(A[a]) @ (s * g.w_a), s * g.v_a)
         if b != 0:
@@ -143,9 +141,9 @@ def add_coupled_covectors(model, i, X0, X, y, t, near, F):
     groups, tables, parts = model.groups, model.constraints, model.parts
     for n in range(groups[i, PART], groups[i, PART] + groups[i, PARTS]):
         e = parts[n, TERM]
-        k, s = tables.terms[e, PAIR_OF], y * tables.scale[e]
+        k, s = Terms(tables.terms)[e].pair, y * tables.scale[e]
         g = gradient(tables, e, t, pair_at(tables, k, X0, X), near)
-        a, b = tables.pairs[k, A_], tables.pairs[k, B_]
+        a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
         F[a] = F[a] + Force(s * g.w_a, s * g.v_a)
         F[b] = F[b] + Force(s * g.w_b, s * g.v_b)
 
@@ -164,8 +162,8 @@ def add_coupled_hessian(model, i, X0, X, A, lam, weight, mu, t, work, curved):
         y = lam[r] + weight[r] * work.C[r]
         for n in range(groups[i, PART], groups[i, PART] + groups[i, PARTS]):
             e = parts[n, TERM]
-            k = tables.terms[e, PAIR_OF]
-            a, b = tables.pairs[k, A_], tables.pairs[k, B_]
+            k = Terms(tables.terms)[e].pair
+            a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
             pair, s = pair_at(tables, k, X0, X), y * tables.scale[e]
             add_second(
                 model,
@@ -312,7 +310,7 @@ def add_rows_curvature(model, i, pair, A_a, A_b, lam, mu, t, work):
     for r in range(groups[i, FIRST], groups[i, FIRST] + groups[i, COUNT]):
         y, q = lam[r] + mu[r] * work.C[r], model.row_of[r]
         for e in range(tables.rows[q, 0], tables.rows[q, 0] + tables.rows[q, 1]):
-            kind, s = tables.terms[e, PRIMITIVE], y * tables.scale[e]
+            kind, s = Terms(tables.terms)[e].primitive, y * tables.scale[e]
             if kind < DOT:
                 f = f + s * unit(kind)
             elif kind < LAST_DOT:

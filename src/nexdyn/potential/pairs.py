@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nexdyn.constraints.pair import Pair
-from nexdyn.constraints.tables import BODY_A, BODY_B
+from nexdyn.constraints.tables import BodyPairs
 from nexdyn.kernel import formula
 from nexdyn.spatial.table import PoseRows
 
@@ -14,7 +14,7 @@ def pair_at(tables, k, X0, X):
 
     d is summed from differences: places far from the origin cost no digits within a step.
     """
-    a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+    a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
     X_aA, X_bB = PoseRows(tables.frames, 0)[k], PoseRows(tables.frames, 12)[k]
     X_a, X_b = X[a], X[b]
     s_A, s_B = X_a.R @ X_aA.p, X_b.R @ X_bB.p

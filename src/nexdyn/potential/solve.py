@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.constraints.turns import PLACE
+from nexdyn.constraints.turns import Angles
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.potential.contact import take_pressure
@@ -91,7 +91,7 @@ def scales(model, work, dt):
         d = x[i] - free[i]
         w, v = max(w, d.w @ d.w), max(v, d.v @ d.v)
     for n in range(len(model.expected)):  # in rows, an angle of many turns is rounded as a number of its size
-        turned = max(turned, abs(work.near[model.angles[model.expected[n], PLACE]]))
+        turned = max(turned, abs(work.near[Angles(model.angles)[model.expected[n]].near]))
     v = max(v**0.5, dt * dt * (g @ g) ** 0.5, FEW / SMALL * max(model.reach, farthest(model, work)))
     return max(w**0.5, v / model.length, FEW / SMALL * turned), v
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from nexdyn.constraints.kinds import ANGLE
 from nexdyn.constraints.rows import unit_velocity
-from nexdyn.constraints.tables import PRIMITIVE
+from nexdyn.constraints.tables import Terms
 from nexdyn.constraints.turns import axis_z, turned
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.actuator import effort_and_rates
@@ -180,7 +180,7 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
     for e in range(len(index)):
         a, b = index[e, SPRING_A], index[e, SPRING_B]
         pair = pair_at(tables, e, X0, X)
-        if tables.terms[e, PRIMITIVE] == ANGLE:
+        if Terms(tables.terms)[e].primitive == ANGLE:
             near[e] = springs.near[e] + turned(work.pose, work.x, a, b, axis_z(pair.R_A))
         c = value(tables, e, t, pair, near)
         g = gradient(tables, e, t, pair, near)
@@ -193,7 +193,9 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         F[b] = F[b] + Force(slope * g.w_b, slope * g.v_b)
         E += energy
         # an angle is rounded as sines are, a length as arms are
-        size += abs(energy) + abs(slope) * (abs(c) + (1.0 if tables.terms[e, PRIMITIVE] == ANGLE else model.reach))
+        size += abs(energy) + abs(slope) * (
+            abs(c) + (1.0 if Terms(tables.terms)[e].primitive == ANGLE else model.reach)
+        )
         own = False
         if index[e, SPRING_LAW] == STOP:
             own = springs.data[index[e, SPRING_DATA] + 5] == OWN
@@ -266,7 +268,7 @@ def _(springs: SpringTables, work: Any, t: Any, dt: Any) -> Any:
     X0, X, state, tables = PoseRows(work.base, 0), PoseRows(work.pose, 0), springs.state, springs.coordinates
     for e in range(len(springs.index)):
         pair = pair_at(tables, e, X0, X)
-        if tables.terms[e, PRIMITIVE] == ANGLE:
+        if Terms(tables.terms)[e].primitive == ANGLE:
             a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
             springs.near[e] += turned(work.pose, work.x, a, b, axis_z(pair.R_A))
         c = value(tables, e, 0.0, pair, springs.near)

@@ -451,6 +451,9 @@ class OneLane(NamedTuple):
     def __getitem__(self, index: Any) -> Any:
         return self.data[index, 0, self.lane]
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.data[index, 0, self.lane] = value
+
 
 class LaneOfTable(NamedTuple):
     """A table of lanes as system `lane` sees it: entry [i, k] is a float; to kernels a table of records."""

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.armature import CHILD, PAIR, PARENT, Rotors, rotor_rows
+from nexdyn.absolute.armature import Rotors, RotorsOfJoints, rotor_rows
 from nexdyn.absolute.configuration import row_units
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.force_states import OwnState, own_states, slipping_contacts
@@ -101,7 +101,7 @@ class ReducedSystem:
         forest = open_forest(system)
         self.tree = Tree(system, forest)
         cut = [list(system.joints).index(joint.name) for joint in forest.cuts]
-        of_cut = np.isin(model.rotors.joints[:, PAIR], cut)
+        of_cut = np.isin(RotorsOfJoints(model.rotors.joints).pair, cut)
         self._cut_rotors = Rotors(model.rotors.joints[of_cut], model.rotors.inertia[of_cut])
         self._body = np.array([model.body_index[name] for name in self.tree.body_names], dtype=int)
         self.q0, self.v0 = tree_state(self.tree, model, report.q, report.v, report.t)
@@ -391,7 +391,8 @@ class ReducedSystem:
             right[n:] = gamma[self._velocity_rows]
         if len(cut.inertia):
             B, rate = rotor_rows(cut, self.model.tables.frames, poses, V)
-            ends = cut.joints[:, [PARENT, CHILD]]
+            joints = RotorsOfJoints(cut.joints)
+            ends = np.stack([joints.parent, joints.child], axis=1)
             whole = np.zeros((len(B), self.model.nb + 1, 6))
             np.add.at(whole, (np.arange(len(B))[:, None], ends), B)
             BT = whole[:, 1:].reshape(len(B), -1) @ T

@@ -15,7 +15,7 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.errors import SingularError
 from nexdyn.kernel import kernel
 from nexdyn.linalg.ldl import factor, solve
-from nexdyn.linalg.plan import DIAGONAL, UNKNOWNS, elimination_plan, locate
+from nexdyn.linalg.plan import Pivots, elimination_plan, locate
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.linalg.solvers import unknowns
 
@@ -98,10 +98,11 @@ class SaddleMatrix:
 
 
 @kernel
-def negative_pivots(pivots, blocks):
+def negative_pivots(table, blocks):
     """How many of D are below 0."""
-    count = 0
+    pivots, count = Pivots(table), 0
     for p in range(len(pivots)):
-        for k in range(pivots[p, UNKNOWNS]):
-            count += blocks[pivots[p, DIAGONAL] + (WIDTH + 1) * k] < 0.0
+        pivot = pivots[p]
+        for k in range(pivot.unknowns):
+            count += blocks[pivot.diagonal + (WIDTH + 1) * k] < 0.0
     return count

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.constraints.tables import BODY_A, BODY_B, PAIR
+from nexdyn.constraints.tables import BodyPairs, Terms
 from nexdyn.constraints.verbs import gradient, value
 from nexdyn.forces.bushing import rotation_vector
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper, spring_energy
@@ -61,8 +61,8 @@ def count_angles(work, loops, t):
     for n in range(len(angles)):
         if angles[n].q < 0:
             e = angles[n].term
-            k = tables.terms[e, PAIR]
-            a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+            k = Terms(tables.terms)[e].pair
+            a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
             pair = link_pair(tables, k, a, b, X_W)
             value(tables, e, t, pair, near)
             g = gradient(tables, e, t, pair, near)
@@ -76,7 +76,7 @@ def measure_cut_joints(model, work, loops, t, q, v):
     X_W, V = work.spare.X_W, work.body.V
     for n in range(len(own)):
         k, e = own[n].pair, own[n].term
-        a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+        a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
         R_a, R_b = X_W[a].R, X_W[b].R
         pair = link_pair(tables, k, a, b, X_W)
         q[own[n].q] = value(tables, e, t, pair, near)
@@ -86,7 +86,7 @@ def measure_cut_joints(model, work, loops, t, q, v):
         )
     for n in range(len(loops.balls)):
         k, j = loops.balls[n].pair, loops.balls[n].v
-        a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+        a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
         R_a, R_b = X_W[a].R, X_W[b].R
         pair = link_pair(tables, k, a, b, X_W)
         w_a, w_b = R_a @ V[a].w, R_b @ V[b].w
@@ -111,7 +111,7 @@ def own_effort(loops, n, q, v):
 def add_term_wrench(tables, work, k, e, t, near, size):
     """F_ext of the two links of pair k += size times the gradient of term e."""
     X_W, F = work.spare.X_W, work.body.external
-    a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+    a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
     g = gradient(tables, e, t, link_pair(tables, k, a, b, X_W), near)
     Rt_a, Rt_b = T(X_W[a].R), T(X_W[b].R)
     F[a] = F[a] + size * Force(Rt_a @ g.w_a, Rt_a @ g.v_a)
@@ -122,7 +122,7 @@ def add_term_wrench(tables, work, k, e, t, near, size):
 def ball_pair(loops, n, X_W):
     """The frames of ball n."""
     k = loops.balls[n].pair
-    return link_pair(loops.tables, k, loops.tables.pairs[k, BODY_A], loops.tables.pairs[k, BODY_B], X_W)
+    return link_pair(loops.tables, k, BodyPairs(loops.tables.pairs)[k].a, BodyPairs(loops.tables.pairs)[k].b, X_W)
 
 
 @formula
@@ -161,7 +161,7 @@ def ball_wrench(loops, n, pair, tau):
 def add_ball_wrench(loops, work, n, pair, W):
     """F_ext of the two links of ball n, on which the wrench W at B and its opposite act."""
     X_W, F, k = work.spare.X_W, work.body.external, loops.balls[n].pair
-    a, b = loops.tables.pairs[k, BODY_A], loops.tables.pairs[k, BODY_B]
+    a, b = BodyPairs(loops.tables.pairs)[k].a, BodyPairs(loops.tables.pairs)[k].b
     Rt_a, Rt_b = T(X_W[a].R), T(X_W[b].R)
     F[a] = F[a] - Force(Rt_a @ (W.n + cross(pair.s_A + pair.d, W.f)), Rt_a @ W.f)
     F[b] = F[b] + Force(Rt_b @ (W.n + cross(pair.s_B, W.f)), Rt_b @ W.f)

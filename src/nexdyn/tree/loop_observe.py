@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nexdyn.constraints.pair import PairVelocity
-from nexdyn.constraints.tables import BODY_A, BODY_B, COUNT, FIRST, PAIR
+from nexdyn.constraints.tables import BodyPairs, RowsOfTerms, Terms
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.states import set_states
 from nexdyn.forces.tables import ForceTables, force_tables
@@ -54,9 +54,9 @@ NO_FORCES = ForceTables(np.zeros((0, 8), dtype=np.int64), np.zeros((0, 24)), np.
 def wrench_on_child(tables_, X_W, k, e, t, near, size, child_first, k_joint):
     """`size` times the gradient of term e of pair k on the child of the joint whose pair is k_joint, at the joint's point
     in its parent-side frame. The child may come first in pair k."""
-    a, b = tables_.pairs[k_joint, BODY_A], tables_.pairs[k_joint, BODY_B]
+    a, b = BodyPairs(tables_.pairs)[k_joint].a, BodyPairs(tables_.pairs)[k_joint].b
     joint = link_pair(tables_, k_joint, a, b, X_W)
-    pair = link_pair(tables_, k, tables_.pairs[k, BODY_A], tables_.pairs[k, BODY_B], X_W)
+    pair = link_pair(tables_, k, BodyPairs(tables_.pairs)[k].a, BodyPairs(tables_.pairs)[k].b, X_W)
     g = gradient(tables_, e, t, pair, near)
     n, f = g.w_b, g.v_b
     if child_first:
@@ -78,8 +78,9 @@ def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):
     for r in range(len(of_row)):
         n = of_row[r]
         if n >= 0:
-            for e in range(tables_.rows[r, FIRST], tables_.rows[r, FIRST] + tables_.rows[r, COUNT]):
-                k, size = tables_.terms[e, PAIR], -lam[r] * tables_.scale[e]
+            row = RowsOfTerms(tables_.rows)[r]
+            for e in range(row.first, row.first + row.count):
+                k, size = Terms(tables_.terms)[e].pair, -lam[r] * tables_.scale[e]
                 R[n] = R[n] + wrench_on_child(tables_, X_W, k, e, t, loops.near, size, child_first[e], joints[n])
 
 
@@ -88,7 +89,7 @@ def own_acceleration(work, loops, n, t):
     """q̈ of a coordinate of a cut joint, from the accelerations of the links."""
     tables_, k, e = loops.tables, loops.own[n].pair, loops.own[n].term
     X_W, V, A = work.spare.X_W, work.body.V, work.body.A
-    a, b = tables_.pairs[k, BODY_A], tables_.pairs[k, BODY_B]
+    a, b = BodyPairs(tables_.pairs)[k].a, BodyPairs(tables_.pairs)[k].b
     R_a, R_b = X_W[a].R, X_W[b].R
     pair = link_pair(tables_, k, a, b, X_W)
     V_ab = PairVelocity(R_a @ V[a].w, R_a @ V[a].v, R_b @ V[b].w, R_b @ V[b].v)
@@ -127,9 +128,10 @@ def observe_loops(
         unit_columns(model, work)
         world_poses(model, work, X_W)
         for r in range(len(tables_.rows)):
-            for e in range(tables_.rows[r, FIRST], tables_.rows[r, FIRST] + tables_.rows[r, COUNT]):
-                k = tables_.terms[e, PAIR]
-                pair = link_pair(tables_, k, tables_.pairs[k, BODY_A], tables_.pairs[k, BODY_B], X_W)
+            row = RowsOfTerms(tables_.rows)[r]
+            for e in range(row.first, row.first + row.count):
+                k = Terms(tables_.terms)[e].pair
+                pair = link_pair(tables_, k, BodyPairs(tables_.pairs)[k].a, BodyPairs(tables_.pairs)[k].b, X_W)
                 value(tables_, e, t[s], pair, loops.near)
         measure_cut_joints(model, work, loops, t[s], q_all, v_all)
         for n in range(len(loops.own)):
@@ -163,9 +165,10 @@ def observe_loops(
             W[nb + j] = W[nb + j] + Force(Rt @ (F.n + cross(pair.d, F.f)), Rt @ F.f)
         for r in range(len(external)):
             if external[r]:
-                for e in range(tables_.rows[r, FIRST], tables_.rows[r, FIRST] + tables_.rows[r, COUNT]):
+                row = RowsOfTerms(tables_.rows)[r]
+                for e in range(row.first, row.first + row.count):
                     size = -lam[s, r] * tables_.scale[e]
-                    add_term_wrench(tables_, work, tables_.terms[e, PAIR], e, t[s], loops.near, size)
+                    add_term_wrench(tables_, work, Terms(tables_.terms)[e].pair, e, t[s], loops.near, size)
         inverse_dynamics(model, q_all, v_all, a[s], work, tau)
         for n in range(len(loops.own)):
             own[s, 2, n] = own_acceleration(work, loops, n, t[s])

@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.constraint_rows import Row, RowBuilder, coordinate, driven_rows
 from nexdyn.constraints.kinds import ANGLE, DISTANCE, LENGTHS, VELOCITIES
-from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PAIR, PRIMITIVE, ConstraintTables, row_units
+from nexdyn.constraints.tables import ConstraintTables, RowsOfTerms, Terms, row_units
 from nexdyn.errors import InputError
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
@@ -84,7 +84,7 @@ class Rows(NamedTuple):
     def lengths(self) -> list[bool]:
         """Whether each row is a length [m] (or, at velocity level, m/s); else it is an angle or a product of directions."""
         t = self.tables.tables
-        return [int(t.terms[r[FIRST], PRIMITIVE]) in LENGTHS for r in t.rows]
+        return np.isin(Terms(t.terms).primitive[RowsOfTerms(t.rows).first], LENGTHS).tolist()
 
 
 def loop_tables(
@@ -132,7 +132,9 @@ def loop_tables(
     order = sorted(kept, key=key)
     rows = [builder.rows[r]._replace(index=i) for i, r in enumerate(order)]
     on_links, of_link = _on_links(system, c, given, order)
-    used = sorted({int(given.terms[e, PAIR]) for r in order for e in _terms(given, r)} | {int(m[0]) for m in measures})
+    used = sorted(
+        {int(Terms(given.terms)[e].pair) for r in order for e in _terms(given, r)} | {int(m[0]) for m in measures}
+    )
     # held from here on: the rows below have their addresses
     callbacks = tuple(c for _, f, followed in driven for function in (f, *followed) for c in time_callbacks(function))
     data: list[float] = []
@@ -282,7 +284,7 @@ def _angles(system: System, c: Compiled, given: ConstraintTables, terms: list[in
         joint = system.joints.get(name)
         if joint is not None and name in arcs and joint.nq == joint.nv and equation in joint.coordinates:
             columns[place] = int(c.first_q[arcs[name]]) + joint.coordinates.index(equation)
-    found = {int(given.terms[e, NEAR]): e for e in reversed(terms) if given.terms[e, PRIMITIVE] == ANGLE}
+    found = {int(Terms(given.terms)[e].near): e for e in reversed(terms) if Terms(given.terms)[e].primitive == ANGLE}
     rows = [(place, e, columns.get(place, -1)) for place, e in sorted(found.items())]
     return np.array(rows, dtype=np.int64).reshape(-1, Angle.columns)
 
@@ -292,8 +294,8 @@ def _child_first(system: System, builder: RowBuilder, given: ConstraintTables) -
     found = np.zeros(len(given.terms), dtype=np.bool_)
     children = {(builder.number_of[j.child.name], builder.number_of[j.parent.name]) for j in system.joints.values()}
     joints = len(system.joints)
-    for e, term in enumerate(given.terms):
-        found[e] = term[PAIR] >= joints and tuple(given.pairs[term[PAIR]].tolist()) in children
+    for e, pair in enumerate(Terms(given.terms).pair.tolist()):
+        found[e] = pair >= joints and tuple(given.pairs[pair].tolist()) in children
     return found
 
 
@@ -303,7 +305,8 @@ def _owner(row: Row) -> tuple[str, str | None]:
 
 
 def _terms(given: ConstraintTables, r: int) -> range:
-    return range(int(given.rows[r, FIRST]), int(given.rows[r, FIRST] + given.rows[r, COUNT]))
+    row = RowsOfTerms(given.rows)[r]
+    return range(int(row.first), int(row.first + row.count))
 
 
 def _on_links(system: System, c: Compiled, given: ConstraintTables, order: list[int]) -> tuple[ConstraintTables, Array]:
@@ -349,14 +352,14 @@ def _group_tables(c: Compiled, rows: list[Row], given: ConstraintTables) -> dict
         for lane, r in enumerate(part):
             row_of.append((g, lane))
             for e in _terms(given, r):
-                by_pair.setdefault(int(given.terms[e, PAIR]), []).append((e, lane))
+                by_pair.setdefault(int(Terms(given.terms)[e].pair), []).append((e, lane))
         links = _ancestors(c, {int(i) for k in by_pair for i in given.pairs[k]})
         links.reverse()  # outermost first: a parent has a smaller number
         where = {i: n for n, i in enumerate(links)}
         groups.append((part[0], len(part), len(ends), len(by_pair), len(path), len(links)))
         for k, terms in by_pair.items():
             a, b = (int(i) for i in given.pairs[k])
-            plain = all(given.terms[e, PRIMITIVE] < DISTANCE for e, _ in terms)
+            plain = all(Terms(given.terms)[e].primitive < DISTANCE for e, _ in terms)
             ends.append((k, a, b, where.get(a, -1), where.get(b, -1), len(slots), len(terms), int(plain)))
             slots += terms
         own: dict[int, int] = {}
@@ -417,7 +420,7 @@ def _outward(c: Compiled, links: Array) -> Array:
 
 def _velocity_level(given: ConstraintTables) -> Array:
     """Whether the rows are velocities, without a C."""
-    return np.array([given.terms[r[FIRST], PRIMITIVE] in VELOCITIES for r in given.rows], dtype=np.bool_)
+    return np.isin(Terms(given.terms).primitive[RowsOfTerms(given.rows).first], VELOCITIES)
 
 
 def _size(c: Compiled, given: ConstraintTables) -> float:

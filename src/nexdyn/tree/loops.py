@@ -19,7 +19,7 @@ from typing import Annotated, Any, NamedTuple
 
 from nexdyn.constraints.kinds import DOT
 from nexdyn.constraints.pair import Pair, PairVelocity, column
-from nexdyn.constraints.tables import DRIVER, PRIMITIVE
+from nexdyn.constraints.tables import RowsOfTerms, Terms
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
@@ -289,7 +289,7 @@ def evaluate_rows(model, work, loops, t, accelerated):
             F[n] = Force(Vec3(o, o, o), Vec3(o, o, o))
         driven = False
         for l in range(count):
-            driven = driven or loops.tables.rows[first + l, DRIVER] >= 0
+            driven = driven or RowsOfTerms(loops.tables.rows)[first + l].driver >= 0
         for e in range(groups[g].first_end, groups[g].first_end + groups[g].ends):
             if ends[e].plain != 0:
                 evaluate_plain_end(work, loops, g, e, accelerated)
@@ -335,7 +335,7 @@ def evaluate_plain_end(work, loops, g, e, accelerated):
     on_b[0] = Force(Vec3(o, o, o), Vec3(o, o, o))
     for k in range(end.first_slot, end.first_slot + end.slots):
         term, lane = slots[k].term, slots[k].lane
-        scale, kind = tables.scale[term], tables.terms[term, PRIMITIVE]
+        scale, kind = tables.scale[term], Terms(tables.terms)[term].primitive
         row, at_B = equation(loops, g, lane), Gradients(LaneOfTable(loops.gradient, lane)).on_b
         if kind < DOT:
             u = scale * column(pair.R_A, kind)
@@ -415,10 +415,10 @@ def along(F, V):
 @inlined
 def add_drivers(loops, g, t, accelerated):
     """C −= f,  Ċ −= ḟ,  C̈₀ −= f̈."""
-    rows, first = loops.tables.rows, loops.groups[g].first_row
+    rows, first = RowsOfTerms(loops.tables.rows), loops.groups[g].first_row
     for l in range(loops.groups[g].rows):
-        if rows[first + l, DRIVER] >= 0:
-            f, rate, acceleration = time_jet(loops.functions, loops.driver_at[rows[first + l, DRIVER]], t)
+        if rows[first + l].driver >= 0:
+            f, rate, acceleration = time_jet(loops.functions, loops.driver_at[rows[first + l].driver], t)
             row = equation(loops, g, l)
             row.C -= f
             row.rate -= rate

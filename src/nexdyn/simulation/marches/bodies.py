@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute import hht, index1
+from nexdyn.absolute import hht, index1, newton, step_control
 from nexdyn.absolute.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
-from nexdyn.absolute.elements import CHILD, PARENT, acting, acting_joints, sample_here, start_coordinates, stiff_pairs
-from nexdyn.absolute.force_states import states_begin
+from nexdyn.absolute.elements import acting, acting_joints, joined, sample_here, start_coordinates, stiff_pairs
+from nexdyn.absolute.force_states import Steps, states_begin
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion_tables import block_places, centres, motion_tables, new_state
 from nexdyn.absolute.observe import BodyMotion
@@ -60,7 +60,8 @@ from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
 
-first_step = getattr(hht.first_step, "py_func", hht.first_step)  # called here, a formula would be compiled by itself
+# called here, a formula would be compiled by itself
+first_step = getattr(step_control.first_step, "py_func", step_control.first_step)
 NO_WAY = 1e-9
 """Part of a motion of unit size that is none."""
 SHORT = 1e-3
@@ -125,10 +126,10 @@ class BodySimulation(Runs):
         self.acts.forces.z[:] = self._z0
         self._nz = len(self._z0)
         self._width = 2 + 19 * model.nb + model.nc + len(self.state.counted) + len(self._z0)
-        self._memory = hht.new_memory(self.tables, self.state)
+        self._memory = hht.memory_at_start(self.tables, self.state)
         if isinstance(method, HHT) and method.dt is None and mechanism_size(model) == 0.0 and self._translates():
             hht.without_size(self._memory, self.state.q0)
-        self._control = np.zeros(6)
+        self._control_numbers = np.zeros(step_control.Control.columns)
         # assemble counts springs within half a turn of their q = 0, or of their rest angle
         counted, first = self.state.counted, model.near_start
         wound = [abs(counted[k] - first[k]) for k, _ in model.wound]
@@ -149,6 +150,14 @@ class BodySimulation(Runs):
             self._rows.clear()
             self._sample()
 
+    @property
+    def _remembered(self) -> newton.Memory:
+        return newton.Memory(self._memory)
+
+    @property
+    def _control(self) -> step_control.Control:
+        return step_control.Control(self._control_numbers)
+
     # --- between two legs of a run ----------------------------------------------------------------------------------
 
     @property
@@ -161,7 +170,7 @@ class BodySimulation(Runs):
         return {
             **dict(of_fields("state", self.state, ("work", "x", "most"))),
             **{f"acts.{name}": getattr(acts, name) for name in ("q", "step", "began", "judged", "slopes")},
-            "forces.z": acts.forces.z, "forces.rate": acts.forces.rate, "memory": self._memory, "control": self._control,
+            "forces.z": acts.forces.z, "forces.rate": acts.forces.rate, "memory": self._memory, "control": self._control_numbers,
             "watched": self.tables.watched,
         }  # fmt: skip
 
@@ -189,7 +198,7 @@ class BodySimulation(Runs):
         super().recall(memory)
         forget_nearby(self.acts.forces)
         if self._outside is not None:
-            self._memory[hht.MATRIX] = 0.0  # the factors are not in reach
+            self._remembered.made_for = 0.0  # the factors are not in reach
 
     def numbers_kept(self) -> tuple[str, ...]:
         return (*super().numbers_kept(), "choices", "_independent")
@@ -198,8 +207,7 @@ class BodySimulation(Runs):
         return {"kept": self.kept.tolist()}
 
     def forget_counters(self) -> None:
-        self._memory[[hht.ITERATIONS, hht.FACTORISATIONS]] = 0.0
-        self._control[4] = 0.0
+        self._remembered.iterations = self._remembered.factorisations = self._control.rejected = 0.0
         self.choices = 0
 
     def history(self) -> str:
@@ -238,20 +246,20 @@ class BodySimulation(Runs):
         s = self.state
         self._accelerate(0.0, first)
         s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
-        hht.forget(self._memory)
+        newton.forget(self._memory)
         states_begin(self.acts)
 
     def _accelerate(self, step: float, first: bool = False) -> None:
         """d1, λ1 of the present motion, under forces whose states are `step` [s] on."""
         s, none = self.state, np.zeros((1, 1))
-        self.acts.step[0] = step
+        Steps(self.acts.step).h = step
         problem = index1.BodyProblem(
             self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(5), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
             np.zeros((1, 2)), np.zeros(2), np.zeros(1), self.tables.length, none, np.zeros(2),
         )  # fmt: skip
         s.moved[:, :3] = 0.0
         status = index1.accelerate(problem, self.t)
-        self.acts.step[0] = 0.0
+        Steps(self.acts.step).h = 0.0
         if status != hht.OK:
             self._fail(status if status >= FORCE_FAILED else hht.SINGULAR, self.t, first=first)
 
@@ -261,12 +269,12 @@ class BodySimulation(Runs):
         s, z, method, control = self.state, self.acts.forces.z, self.method, self._control
         if not isinstance(method, HHT) or not self.acts.forces.rate.any():
             return
-        if method.dt is None and control[1] == 0.0:
+        if method.dt is None and control.h == 0.0:
             length = self.tables.length
             a = max(np.abs(s.d0[1:, :3]).max(), np.abs(s.d0[1:, 3:6]).max() / length)
-            control[1] = min(method.dt_max, first_step(a, self.tables.gravity, length, method.step_tolerance))
+            control.h = min(method.dt_max, first_step(a, self.tables.gravity, length, method.step_tolerance))
         kept = [(x, x.copy()) for x in (z, s.d1, s.lam1)]
-        self._accelerate(method.dt or float(control[1]))
+        self._accelerate(method.dt or float(control.h))
         s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
         for x, was in kept:
             x[:] = was
@@ -412,7 +420,7 @@ class BodySimulation(Runs):
         new = new_state(tables, s.near)
         self.state = s._replace(**{name: getattr(new, name) for name in OF_ROWS})
         self.acts = self.acts._replace(
-            of_joint=block_places(tables.diagonal, tables.plan, self.acts.joints[:, [PARENT, CHILD]]),
+            of_joint=block_places(tables.diagonal, tables.plan, joined(self.acts.joints)),
             of_force=block_places(tables.diagonal, tables.plan, self.acts.forces.index[:, [BODY_A, BODY_B]]),
         )
         self.tables, self.kept = tables, kept
@@ -423,16 +431,16 @@ class BodySimulation(Runs):
         dependent are chosen anew, also where steps fail for it."""
         if status not in (hht.DEPENDENT, hht.STALLED, hht.SINGULAR, hht.STEP_TOO_SMALL):
             return False
-        s, memory = self.state, self._memory
-        now, best = float(memory[hht.INDEPENDENCE]), float(memory[hht.BEST])
+        s, memory = self.state, self._remembered
+        now, best = float(memory.independence), float(memory.best_independence)
         chosen = self._choose_rows()
         if status == hht.DEPENDENT:
             self._tell_singular(best if chosen else now, best)
         if chosen:
             s = self.state
             s.q1[:], s.v1[:], s.d1[:] = s.q0, s.v0, s.d0
-            memory[hht.MATRIX] = memory[hht.INDEPENDENCE] = 0.0
-        memory[hht.BEST] = memory[hht.INDEPENDENCE]
+            memory.made_for = memory.independence = 0.0
+        memory.best_independence = memory.independence
         return chosen or status == hht.DEPENDENT
 
     # --- motion -----------------------------------------------------------------------------------------------------
@@ -508,8 +516,8 @@ class BodySimulation(Runs):
     def go_on_from(self, old: March) -> None:
         super().go_on_from(old)
         assert isinstance(old, BodySimulation)
-        counters = [hht.ITERATIONS, hht.FACTORISATIONS]
-        self._memory[counters] = old._memory[counters]
+        mine, its = self._remembered, old._remembered
+        mine.iterations, mine.factorisations = its.iterations, its.factorisations
         z = old.acts.forces.z
         if len(z) == len(self.acts.forces.z) > 0:
             self.set_force_states(z)
@@ -533,11 +541,11 @@ class BodySimulation(Runs):
     @property
     def effort(self) -> dict[str, int]:
         """Newton iterations, matrices factored, steps rejected and choices of other rows so far."""
-        memory = self._memory
+        memory = self._remembered
         return {
-            "iterations": int(memory[hht.ITERATIONS]),
-            "factorisations": int(memory[hht.FACTORISATIONS]),
-            "rejected": int(self._control[4]),
+            "iterations": int(memory.iterations),
+            "factorisations": int(memory.factorisations),
+            "rejected": int(self._control.rejected),
             "choices": self.choices,
         }
 
@@ -600,8 +608,8 @@ class BodySimulation(Runs):
         What velocities miss along the constraints, a step h' leaves in its accelerations, over h'. A longer step behind it would take
         (h/h')² times as much into its velocities; and so would a shorter one behind a single step, whose change of accelerations
         nothing has told from v̈ yet. Then they are found anew from the state."""
-        memory = self._memory
-        if memory[hht.BEFORE] == 0.0 < memory[hht.LAST] and abs(dt - memory[hht.LAST]) > ROUNDED * dt:
+        memory = self._remembered
+        if memory.h_before == 0.0 < memory.h_last and abs(dt - memory.h_last) > ROUNDED * dt:
             self._restart()
             self._relax()
         self.march_from(t0, dt, first, until, every, look)
@@ -625,28 +633,28 @@ class BodySimulation(Runs):
     def _run_adaptive(self, t_end: float, times: np.ndarray, look: Look) -> None:
         m, control = self.method, self._control
         room = self.room(len(times) + 1 if len(times) else 0)
-        control[0], control[3] = self.t, 0.0
+        control.t, control.output = self.t, 0.0
         every = 0 if len(times) else self.output_every
-        short = t_end - self.t < SHORT * control[1]
+        short = t_end - self.t < SHORT * control.h
         pace = Pace(50, least=10)
-        while control[0] < t_end:
-            spent, steps = self._memory[hht.ITERATIONS], control[2]
+        while control.t < t_end:
+            spent, steps = self._remembered.iterations, control.steps
             pace.begin()
             status, rows = hht.march_adaptive(
-                self.tables, self.acts, self.state, self._told, control, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
+                self.tables, self.acts, self.state, self._told, self._control_numbers, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
                 min(t_end, self.next_sample), self.until_look(pace.size), every, times, m.alpha, self._memory, room,
             )  # fmt: skip
             pace.end()
-            self.note_done(self._memory[hht.ITERATIONS] - spent)
-            self.t = float(control[0])
-            self._steps += int(control[2] - steps)
+            self.note_done(self._remembered.iterations - spent)
+            self.t = float(control.t)
+            self._steps += int(control.steps - steps)
             self._keep(room[:rows])
             if status != hht.OK and not self._goes_on(status):
-                self._fail(status, self.t, float(control[1]))
+                self._fail(status, self.t, float(control.h))
             if self.t >= self.next_sample and self.t < t_end:
                 self._take_samples()
             look()
-            pace.adapt(self._memory[hht.ITERATIONS] - spent)
+            pace.adapt(self._remembered.iterations - spent)
         if short:
             self._restart()
             self._relax()
@@ -675,7 +683,7 @@ class BodySimulation(Runs):
     def _row(self) -> np.ndarray:
         """The row (1, width) of the present state."""
         room = np.empty((1, self._width))
-        status = record(self.acts, self.state, self._told, self.t, self._memory[hht.LAST], room, 0)
+        status = record(self.acts, self.state, self._told, self.t, self._remembered.h_last, room, 0)
         if status > hht.OK:
             self._fail(status, self.t)
         room[0, self._width - len(self._z0) :] = self.acts.forces.z
