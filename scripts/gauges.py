@@ -183,15 +183,22 @@ def circles(found: Iterable[Import]) -> list[list[str]]:
 # --- offsets, private attributes, reflection, kinds -----------------------------------------------------------------
 
 
-def offsets(found: Mapping[str, Module]) -> set[str]:
-    """Names in capitals that some module sets to a whole number, or to several of a range: places in tables and vectors."""
-    names: set[str] = set()
-    for module in found.values():
-        for node in module.tree.body:
-            for target, value in _assigned(node):
+def offsets(found: Mapping[str, Module]) -> dict[str, set[str]]:
+    """Of each module the names in capitals that it sets to a whole number, or to several of a range, or imports from one that does:
+    they may be places in tables and vectors."""
+    names: dict[str, set[str]] = {name: set() for name in found}
+    taken = {m.name: [node for node in m.nodes if isinstance(node, ast.ImportFrom)] for m in found.values()}
+    before = -1
+    while before < (before := sum(map(len, names.values()))):  # what is set to an imported name comes a round later
+        for module in found.values():
+            own = names[module.name]
+            for node in taken[module.name]:
+                of = names.get(node.module or "", set())
+                own.update(alias.asname or alias.name for alias in node.names if alias.name in of)
+            for target, value in (pair for node in module.tree.body for pair in _assigned(node)):
                 several = isinstance(target, ast.Tuple) and isinstance(value, ast.Call)
-                if (several and ast.unparse(value.func) == "range") or _whole(value, names):  # type: ignore[attr-defined]
-                    names.update(x.id for x in ast.walk(target) if isinstance(x, ast.Name) and CONSTANT.match(x.id))
+                if (several and ast.unparse(value.func) == "range") or _whole(value, own):  # type: ignore[attr-defined]
+                    own.update(x.id for x in ast.walk(target) if isinstance(x, ast.Name) and CONSTANT.match(x.id))
     return names
 
 
@@ -221,11 +228,33 @@ def _whole(value: ast.expr, known: set[str]) -> bool:
 
 
 def named_subscripts(module: Module, names: set[str]) -> list[int]:
-    """The lines of subscripts that name an offset: `topology[i, PARENT]`, `memory[ITERATIONS]`, `x[FIRST:LAST]`."""
-    found = (node for node in module.nodes if isinstance(node, ast.Subscript))
-    return [
-        node.lineno for node in found if any(isinstance(x, ast.Name) and x.id in names for x in ast.walk(node.slice))
-    ]
+    """The lines of subscripts that name an offset: `topology[i, PARENT]`, `memory[ITERATIONS]`, `x[FIRST:LAST]`.
+
+    No offsets are how many there are, `x[:MOST]`, `x[-MOST:]`, what is compared with or called in a subscript, and the width of a row: a
+    name that some subscript of the module multiplies."""
+    found = [node for node in module.nodes if isinstance(node, ast.Subscript)]
+    products = (
+        x for node in found for x in ast.walk(node.slice) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)
+    )
+    widths = {x.id for product in products for x in ast.walk(product) if isinstance(x, ast.Name)}
+    return sorted(node.lineno for node in found if not (names - widths).isdisjoint(_places(node.slice)))
+
+
+def _places(index: ast.expr | None) -> Iterator[str]:
+    """The names in an index that may say where something stands."""
+    match index:
+        case ast.Name(id=name):
+            yield name
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part in parts:
+                yield from _places(part)
+        case ast.Slice(lower=lower):
+            yield from _places(lower)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            yield from _places(left)
+            yield from _places(right)
+        case ast.BinOp(left=left, op=ast.Sub()):
+            yield from _places(left)
 
 
 def foreign_privates(module: Module) -> list[tuple[int, str]]:

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from nexdyn.forces.foundations import Foundations
 from nexdyn.forces.surface_contact import surface_energy, surface_wrench
-from nexdyn.forces.tables import INDEX_COLUMNS, ForceTables, room_of
+from nexdyn.forces.tables import ForceEntry, ForceTables, room_of
 from nexdyn.kernel import kernel
 from nexdyn.spatial.table import MotionRows, PoseRows
 
@@ -37,7 +37,7 @@ class Bench:
     def __init__(self, contact: Foundations) -> None:
         self.contact, self.data = contact, contact.data({})
         self.tables = ForceTables(
-            np.zeros((1, INDEX_COLUMNS), dtype=np.int64),
+            np.zeros((1, ForceEntry.columns), dtype=np.int64),
             np.zeros((1, 24)),
             np.array(self.data),
         )

@@ -17,7 +17,7 @@ from sticking_lab import STEPS, box
 import nexdyn as nx
 from nexdyn.describe import from_dict, to_dict
 from nexdyn.forces.ball_contact import BallContact
-from nexdyn.forces.contact import RUNS_A, RUNS_B
+from nexdyn.forces.contact_data import PointData
 from nexdyn.forces.mesh_contact import MeshContact
 from nexdyn.forces.surface_contact import SurfaceContact
 
@@ -77,7 +77,8 @@ def test_a_surface_that_runs_rubs_as_a_body_that_moves_does(make: Any, rng: np.r
     running = make()
     bench = Bench(running.copied(damping=0.0))
     still = Bench(running.copied(damping=0.0, surface_velocity_a=(0.0,) * 3, surface_velocity_b=(0.0,) * 3))
-    u = np.array(running.data({})[RUNS_A : RUNS_B + 3]).reshape(2, 3)
+    own = PointData(running.data({}))
+    u = np.array([own.runs_a, own.runs_b])
     assert np.abs(u).max(axis=1).min() > 0.3
     pressed = 0
     for _ in range(50):
@@ -111,7 +112,8 @@ def test_so_does_that_of_a_solid(name: str, rng: np.random.Generator) -> None:
     """And what presses, and how, is the same, damped or not."""
     running = SOLIDS[name](**RUBBING)
     still = SOLIDS[name](**{**RUBBING, "surface_velocity_a": (0.0,) * 3, "surface_velocity_b": (0.0,) * 3})
-    u = np.array(running.data({})[RUNS_A : RUNS_B + 3]).reshape(2, 3)
+    own = PointData(running.data({}))
+    u = np.array([own.runs_a, own.runs_b])
     A, B = at_random(rng, 60, 0.08, 0.5, 1.0), at_random(rng, 60, 0.02, 0.5, 1.0)
     moved = []
     for rows, of_side in zip((A, B), u, strict=True):
@@ -305,8 +307,8 @@ def test_scenes_have_it_with_parameters(tmp_path: Any) -> None:
     nx.save_scene(written, file)
     for other in (again, nx.load(file)):
         faster = other.with_parameters({"v": 2.0})
-        assert faster.forces["on load ground corner 1"].data(faster.values)[RUNS_B : RUNS_B + 3] == [2.0, -1.0, 0.0]
-        assert faster.forces["belt"].data(faster.values)[RUNS_A : RUNS_A + 3] == pytest.approx([0.1, 0.2, 2.0])
+        assert PointData(faster.forces["on load ground corner 1"].data(faster.values)).runs_b == (2.0, -1.0, 0.0)
+        assert PointData(faster.forces["belt"].data(faster.values)).runs_a == pytest.approx((0.1, 0.2, 2.0))
         assert other.contact("on").__dict__ == {**written.contact("on").__dict__, "_owner": other.contact("on")._owner}
 
 
@@ -401,7 +403,7 @@ def test_friction_of_a_parameter_may_be_nothing() -> None:
     system.add_body("load", mass=1.0, inertia=(1.0,) * 3)
     system.add_joint(nx.Free("free", "ground", "load"))
     system.add_force(nx.PlaneContact("on", "load", stiffness=1e4, friction="=mu", **ALONG))
-    assert system.force("on").data(system.values)[RUNS_B] == SPEED
+    assert PointData(system.force("on").data(system.values)).runs_b.x == SPEED
 
 
 @pytest.mark.parametrize("swapped", [False, True])

@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 
 import nexdyn as nx
 from nexdyn.describe import from_dict, to_dict
+from nexdyn.forces.contact_data import OVERLAP
 from nexdyn.forces.contact_functions import vary
-from nexdyn.forces.foundations import RESISTS
-from nexdyn.forces.tables import FIRST, force_tables
+from nexdyn.forces.tables import ForceEntries, force_tables
 
 G, V0, CART, SHOE = 9.81, 2.0, 0.5, 1.0
 POINT: dict[str, Any] = {"stiffness": 1e6, "exponent": 1.0, "damping": 1.0}
@@ -150,8 +150,8 @@ def test_resistances_keep_their_arms() -> None:
     for system in (moving, fixed):
         tables = force_tables(system, lambda body: (0, np.eye(3), np.zeros(3)), lambda joint: (0, 0))
         vary(tables, later)
-        k = int(tables.index[0, FIRST])
-        found.append(tables.data[k : k + RESISTS + 3])
+        k = int(ForceEntries(tables.index)[0].first)
+        found.append(tables.data[k : k + OVERLAP])
     assert_allclose(*found, rtol=1e-14)
 
 

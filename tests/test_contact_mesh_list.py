@@ -13,7 +13,7 @@ from test_contact_meshes import FLOOR, K, angle_iron, ball, gear, meshes
 
 import nexdyn as nx
 from nexdyn.forces import mesh_tables
-from nexdyn.forces.mesh_tables import KNOWN, LAST, REACH
+from nexdyn.forces.mesh_tables import KeptLists
 
 LAW = {"damping": 20.0, "friction": 0.4, "friction_speed": 0.02}
 SMALL, LARGE = 1e-8, 3e-3
@@ -23,7 +23,8 @@ SMALL, LARGE = 1e-8, 3e-3
 def forget(bench: Bench) -> None:
     """Nothing is kept."""
     kept = bench.tables.room.meshes.kept
-    kept.count[:], kept.numbers[:, [LAST, KNOWN]], kept.numbers[:, REACH] = 0, 0.0, -1.0
+    own = KeptLists(kept.numbers)
+    kept.count[:], own.last[:], own.known[:], own.reach[:] = 0, 0.0, 0.0, -1.0
 
 
 def alone(bench: Bench, A: np.ndarray, B: np.ndarray) -> np.ndarray:

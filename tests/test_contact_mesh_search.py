@@ -15,9 +15,10 @@ from test_contact_meshes import K, meshes, saved
 
 import nexdyn as nx
 from nexdyn.forces import mesh_tables
+from nexdyn.forces.contact_data import OVERLAP
 from nexdyn.forces.mesh_search import begin, next_boxes, none, reaching, start_in_cells
-from nexdyn.forces.mesh_solid import DEEPEST, MORE, NORMAL, OFFSET, SIDES, Solid, solid_from
-from nexdyn.forces.overlap import OVERLAP, UNBOUNDED
+from nexdyn.forces.mesh_solid import Cell, Solid, solid_from
+from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.kernel import kernel
 from nexdyn.spatial.table import PoseRows
 
@@ -36,12 +37,12 @@ def count_pairs(meshes, data, A, B, reach, out):  # type: ignore[no-untyped-def]
 
 def planes_of(solid: Solid, t: int) -> tuple[np.ndarray, np.ndarray]:
     """(N, c): the cell of triangle t is N x ≤ c."""
-    cell = solid.cells[t]
-    n, nu = cell[NORMAL : NORMAL + 3], cell[SIDES : SIDES + 9].reshape(3, 3)
-    more = solid.planes[int(cell[MORE]) : int(cell[MORE + 1])]
+    cell = Cell(solid.cells[t])
+    n, nu = np.array(cell.n), np.array([cell.pq, cell.qr, cell.rp])
+    more = solid.planes[int(cell.first) : int(cell.last)]
     N = np.vstack([n, -n, -nu, more[:, :3]])
-    corners = cell[:9].reshape(3, 3)
-    c = [cell[OFFSET], cell[DEEPEST] - cell[OFFSET], *-np.einsum("ij,ij->i", nu, corners), *more[:, 3]]
+    corners = np.array([cell.p, cell.q, cell.r])
+    c = [cell.offset, cell.deepest - cell.offset, *-np.einsum("ij,ij->i", nu, corners), *more[:, 3]]
     return N, np.array(c)
 
 
@@ -60,7 +61,7 @@ def cut(x: np.ndarray, n: np.ndarray, c: float) -> np.ndarray:
 def pressed_by_all_pairs(surface: Solid, solid: Solid, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """∫ δ n dA (3,) over what a surface, at pose (R, p) in a solid, has in its cells, in the axes of the solid."""
     tri = surface.cells[:, :9].reshape(-1, 3, 3) @ R.T + p
-    n, total = surface.cells[:, NORMAL : NORMAL + 3] @ R.T, np.zeros(3)
+    n, total = np.transpose(Cell(surface.cells.T).n) @ R.T, np.zeros(3)
     for t in range(len(solid.cells)):
         N, c = planes_of(solid, t)
         for f in np.flatnonzero(((tri @ N.T - c).min(axis=1) < 0.0).all(axis=1)):

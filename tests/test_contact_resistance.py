@@ -13,8 +13,7 @@ from numpy.testing import assert_allclose
 import nexdyn as nx
 from nexdyn.cli.door import main
 from nexdyn.describe import from_dict, to_dict
-from nexdyn.forces.contact import POINT_DATA
-from nexdyn.forces.overlap import OVERLAP
+from nexdyn.forces.contact_data import OVERLAP, POINT_DATA
 
 G, R, M = 9.81, 0.1, 1.0
 ARM = 0.002
@@ -58,7 +57,6 @@ def rolling(v: float) -> tuple[float, ...]:
 
 def test_the_numbers_of_what_resists_stand_between_those_of_points_and_of_areas() -> None:
     force = next(iter(ball(rolling_resistance=ARM, turning_resistance=SPIN).forces.values()))
-    assert OVERLAP == POINT_DATA + 3
     assert_allclose(force.data({})[POINT_DATA:OVERLAP], [ARM, SPIN, 1.0])
     # a ball of the ground: l² = I/m = 0.4 r², the arms have the ratio of the resistances, and c is the larger one
     system = ball(rolling_resistance=ARM, turning_resistance=SPIN)

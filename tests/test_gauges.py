@@ -71,11 +71,25 @@ def test_code_is_what_is_no_comment_docstring_or_blank_line(house: Any) -> None:
 def test_subscripts_count_that_name_a_whole_number_of_some_module(gauges: Any, house: Any) -> None:
     found = house({
         "places.py": "KIND, PARENT = range(2)\nFIRST: int = 3\nLAST = FIRST + 2\nSIZE = 0.5\nTABLE = {}\n",
-        "use.py": "x[i, PARENT]\nx[FIRST:LAST]\nx[i]\nx[SIZE]\nTABLE[KIND + 1]\nf(KIND)\n",
+        "use.py": "from places import *\nfrom places import FIRST, KIND, LAST, PARENT as UP, SIZE\n"
+        "x[i, UP]\nx[FIRST:LAST]\nx[i]\nx[SIZE]\nTABLE[KIND + 1]\nf(KIND)\nx[y[LAST]]\nx[:, [KIND, UP]]\n",
+        "other.py": "from use import KIND\nx[PARENT]\nx[KIND]\n",
     })  # fmt: skip
     names = gauges.offsets(found)
-    assert names == {"KIND", "PARENT", "FIRST", "LAST"}
-    assert gauges.named_subscripts(found["use"], names) == [1, 2, 5]
+    assert names == {
+        "places": {"KIND", "PARENT", "FIRST", "LAST"}, "use": {"KIND", "UP", "FIRST", "LAST"}, "other": {"KIND"},
+    }  # fmt: skip
+    assert gauges.named_subscripts(found["use"], names["use"]) == [3, 4, 7, 9, 10]
+    assert gauges.named_subscripts(found["other"], names["other"]) == [3]
+
+
+def test_how_many_and_how_wide_are_no_places(gauges: Any, house: Any) -> None:
+    text = (
+        "MOST, WIDTH, KIND, FAILED = range(4)\nx[:MOST]\nx[-MOST:]\nx[a == KIND]\nx[f(KIND)]\nx[k + WIDTH * i]\n"
+        "x[k + WIDTH]\nx[status - FAILED]\nx[x[KIND] == MOST]\n"
+    )
+    found = house({"m.py": text})
+    assert gauges.named_subscripts(found["m"], gauges.offsets(found)["m"]) == [9]
 
 
 def test_private_attributes_of_others_count_and_own_ones_do_not(gauges: Any, house: Any) -> None:

@@ -37,22 +37,8 @@ from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
 from nexdyn.forces.nearby import choose
 from nexdyn.forces.nearby import count as count_near
 from nexdyn.forces.pages import effort_in_all_lanes, wrenches_in_all_lanes
-from nexdyn.forces.tables import (
-    BODY_A,
-    BODY_B,
-    COORDINATE,
-    FIRST,
-    FREEDOM,
-    KIND,
-    MOST_STATES,
-    NO_FREEDOM,
-    OFF,
-    STATES,
-    force_tables,
-    frames_a,
-    frames_b,
-)
-from nexdyn.forces.torsion_spring import REFERENCE, TURNS
+from nexdyn.forces.tables import MOST_STATES, NO_DOF, ForceEntries, bodies_of, force_tables, frames_a, frames_b
+from nexdyn.forces.torsion_spring import TURNS, Twist
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
@@ -234,7 +220,7 @@ def acting(
     return kind(
         forces, table, np.array(places or [-1], dtype=np.int64), np.array(turns, dtype=np.int64), pitch, freedoms,
         block_places(tables.diagonal, tables.plan, joined(table)),
-        block_places(tables.diagonal, tables.plan, forces.index[:, [BODY_A, BODY_B]]),
+        block_places(tables.diagonal, tables.plan, bodies_of(forces)),
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
         np.zeros((max(1, first_v[-1]), 2)), np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros((6, 12)),
         np.zeros(3), np.zeros((len(forces.z), 2)), _judged(system, tables.length) if len(forces.z) else np.zeros((0, 5)),
@@ -494,23 +480,24 @@ def element_loads(s, t, gh, bh2, assemble, acts):
     tables = acts.forces
     X_W, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
     X_LA, X_LB = frames_a(tables), frames_b(tables)
-    index = tables.index
+    entries = ForceEntries(tables.index)
     choose(tables, X_W, s.poses[0, 0])
     for n in range(count_near(tables)):
         e = tables.acting[n]
-        if index[e, FREEDOM] != NO_FREEDOM:
+        force = entries[e]
+        if force.dof != NO_DOF:
             status = freedom_load(acts, e, t, gh, assemble, tables.data)
         else:
-            a, b = index[e, BODY_A], index[e, BODY_B]
+            a, b = force.body_a, force.body_b
             if apart(tables, e, X_W[a], X_W[b], X_W[a].p.x):
                 let_go(tables, e, X_W[a].p.x)
                 continue
             X_A, X_B = X_W[a] @ X_LA[e], X_W[b] @ X_LB[e]
             V_A = Motion(V[a].w, V[a].v + cross(V[a].w, X_A.p - X_W[a].p))
             V_B = Motion(V[b].w, V[b].v + cross(V[b].w, X_B.p - X_W[b].p))
-            if index[e, KIND] == TORSION_SPRING:
+            if force.kind == TORSION_SPRING:
                 delta = turned(s.poses, s.moved, a, b, axis_z(X_A.R))
-                tables.data[index[e, FIRST] + REFERENCE] = s.counted[acts.turns[e]] + delta
+                Twist(tables.data, force.first).reference = s.counted[acts.turns[e]] + delta
             status, F_A, F_B = element_load(acts, e, t, X_A, V_A, X_B, V_B, tables.data)
             add_on_body(s, a, X_A.p, F_A)
             add_on_body(s, b, X_B.p, F_B)
@@ -526,8 +513,8 @@ HERE, MOVED, FASTER, HERE_AGAIN = range(4)
 
 @formula
 def effort_and_slope(acts, e, t, gh, assemble):
-    index = acts.forces.index
-    i, k = index[e, FREEDOM], index[e, COORDINATE]
+    force = ForceEntries(acts.forces.index)[e]
+    i, k = force.dof, force.coordinate
     unit, slope, here, failed = JointDofs(acts.freedoms)[i].unit, Slopes(acts.slope)[i], 0.0, OK
     dq = DIFFERENCE * max(unit, abs(acts.q[k]))
     dv = DIFFERENCE * max(unit * difference_rate(gh), abs(acts.v[i]))
@@ -543,7 +530,7 @@ def effort_and_slope(acts, e, t, gh, assemble):
             slope.q -= (effort - here) / dq
         elif place == FASTER:
             slope.v -= (effort - here) / dv
-            if index[e, STATES] == 0:
+            if force.states == 0:
                 break  # else once more: z and ż as they are here
     return failed
 
@@ -568,13 +555,10 @@ def _(acts, e, t, gh, assemble, data):
 
 @formula
 def effort_in_lanes(acts, e, t):
-    index = acts.forces.index
-    i, k = index[e, FREEDOM], index[e, COORDINATE]
-    if index[e, OFF] == 0:
-        tables, q = acts.forces, acts.q[k]
-        acts.effort[i] += effort_in_all_lanes(
-            index[e, KIND], tables, e, t, tables.data, index[e, FIRST], q, acts.v[i], q
-        )
+    force = ForceEntries(acts.forces.index)[e]
+    if force.off == 0:
+        tables, q, i = acts.forces, acts.q[force.coordinate], force.dof
+        acts.effort[i] += effort_in_all_lanes(force.kind, tables, e, t, tables.data, force.first, q, acts.v[i], q)
     return OK
 
 
@@ -594,9 +578,10 @@ def _(acts, e, t, X_A, V_A, X_B, V_B, data):
 
 @formula
 def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):
-    kind, k, data, o = tables.index[e, KIND], tables.index[e, FIRST], tables.data, zero(X_A.p.x)
+    force = ForceEntries(tables.index)[e]
+    kind, k, data, o = force.kind, force.first, tables.data, zero(X_A.p.x)
     nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
-    if tables.index[e, OFF] != 0:
+    if force.off != 0:
         return OK, nothing, nothing
     F_A, F_B = wrenches_in_all_lanes(kind, tables, e, t, data, k, X_A, V_A, X_B, V_B, o)
     return OK, F_A, F_B

@@ -27,8 +27,8 @@ from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.states import of_contact
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.surface_contact import NOT_HELD, ONE, Begun, resists, surface_stretch
-from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, NO_FREEDOM, OFF, STATE, STATES
-from nexdyn.forces.user_states import CHANGE, GIVEN, RESIDUAL, SLOPE, Between, InJoint, eliminate, of_user, solve_states
+from nexdyn.forces.tables import NO_DOF, ForceEntries, Unknowns
+from nexdyn.forces.user_states import Between, InJoint, eliminate, of_user, solve_states
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.kernel import formula, kernel
 from nexdyn.records import Record, rows_of
@@ -87,13 +87,14 @@ BegunStates, States, Bristles = rows_of(Began), rows_of(Judged), rows_of(Stuck)
 def users_step(acts, e):
     """c of the states of a user's force e into its scratch; g of the step at hand, z⁺ = c + g ż⁺."""
     tables, step = acts.forces, Steps(acts.step)
-    h, before = step.h, step.before
-    r, began = h / before if before > 0.0 and h < GROWTH * before else 0.0, BegunStates(acts.began)
-    for i in range(tables.index[e, STATES]):
-        m = tables.index[e, STATE] + i
-        tables.newton[i, GIVEN] = began[m].z + r * r / (1.0 + 2.0 * r) * (began[m].z - began[m].before)
+    h, before, began = step.h, step.before, BegunStates(acts.began)
+    force, given = ForceEntries(tables.index)[e], Unknowns(tables.newton.unknowns).given
+    r = h / before if before > 0.0 and h < GROWTH * before else 0.0
+    for i in range(force.states):
+        m = force.state + i
+        given[i] = began[m].z + r * r / (1.0 + 2.0 * r) * (began[m].z - began[m].before)
         if not tables.z[m] - tables.z[m] == 0.0:
-            tables.z[m] = tables.newton[i, GIVEN]  # what failed before starts anew
+            tables.z[m] = given[i]  # what failed before starts anew
     return h * (1.0 + r) / (1.0 + 2.0 * r)
 
 
@@ -101,12 +102,13 @@ def users_step(acts, e):
 def users_at_end(acts, e, t, where):
     """The states of a user's force e at the end of the step; their slopes, where they have been taken, are kept."""
     tables = acts.forces
+    force = ForceEntries(tables.index)[e]
     solve_states(tables, e, t, where, 1.0, users_step(acts, e))
-    W, first, n = tables.newton, tables.index[e, STATE], tables.index[e, STATES]
-    if W[0, SLOPE] - W[0, SLOPE] == 0.0:
+    S, first, n = tables.newton.slopes, force.state, force.states
+    if S[0, 0] - S[0, 0] == 0.0:
         for i in range(n):
             for m in range(n):
-                acts.slopes[first + i, m] = W[i, SLOPE + m]
+                acts.slopes[first + i, m] = S[i, m]
 
 
 @formula
@@ -114,8 +116,9 @@ def freedom_at_end(acts, e, t, q, v):
     """(status, effort) of force e in a joint, with its states at the end of the step."""
     tables, step = acts.forces, Steps(acts.step)
     h, before = step.h, step.before
-    first, count = tables.index[e, STATE], tables.index[e, STATES]
-    if of_user(tables, e) > 0 and h > 0.0 and tables.index[e, OFF] == 0:
+    force = ForceEntries(tables.index)[e]
+    first, count = force.state, force.states
+    if of_user(tables, e) > 0 and h > 0.0 and force.off == 0:
         users_at_end(acts, e, t, InJoint(q, v))
     elif count > 0 and h > 0.0:
         r, began = h / before if before > 0.0 and h < GROWTH * before else 0.0, BegunStates(acts.began)
@@ -130,14 +133,15 @@ def freedom_at_end(acts, e, t, q, v):
 def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):
     """(status, F_A, F_B) of force e between frames, with its states at the end of the step."""
     tables, h = acts.forces, Steps(acts.step).h
-    if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
-        first, k = tables.index[e, STATE], tables.index[e, FIRST]
+    force = ForceEntries(tables.index)[e]
+    if force.states > 0 and h > 0.0 and force.off == 0:
+        first, k = force.state, force.first
         renewed(tables, e, t, X_A.p.x)
         if of_user(tables, e) > 0:
             users_at_end(acts, e, t, Between(X_A, V_A, X_B, V_B))
-        elif tables.index[e, KIND] == SURFACE:
+        elif force.kind == SURFACE:
             root = surface_stretch(tables.room, tables, e, k, (X_A, V_A, X_B, V_B), surface_step(acts, e))
-            for m in range(first, first + tables.index[e, STATES], ONE):
+            for m in range(first, first + force.states, ONE):
                 Bristles(acts.judged)[m].root = root
         else:
             for i in range(points_of(tables.data, k)):
@@ -181,7 +185,7 @@ def slip_step(acts, m):
 @formula
 def surface_step(acts, e):
     """The same of force e, which holds over an area."""
-    m = acts.forces.index[e, STATE]
+    m = ForceEntries(acts.forces.index)[e].state
     c, g = slip_step(acts, m)
     if resists(acts.forces, e):
         rolled, g_rolled = slip_step(acts, m + ONE)
@@ -256,23 +260,24 @@ def error_of_user(acts, first, end, h):
 
     (1 + ½ X + ½ X²) e = d,   X = −h ∂ż/∂z
     """
-    tables, judged, S, W, n, most = acts.forces, States(acts.judged), acts.slopes, acts.forces.newton, end - first, 0.0
+    tables, judged, S, n, most = acts.forces, States(acts.judged), acts.slopes, end - first, 0.0
     began = BegunStates(acts.began)
+    W, unknowns = tables.newton.matrix, Unknowns(tables.newton.unknowns)
     for i in range(n):
-        m = first + i
-        W[i, GIVEN] = tables.z[m] - began[m].z - 0.5 * h * (judged[m].rate + tables.rate[m])
-        W[i, RESIDUAL] = -W[i, GIVEN]
+        m, own = first + i, unknowns[i]
+        own.given = tables.z[m] - began[m].z - 0.5 * h * (judged[m].rate + tables.rate[m])
+        own.residual = -own.given
         for j in range(n):
             squared = 0.0
             for k in range(n):
                 squared += S[m, k] * S[first + k, j]
             W[i, j] = (1.0 if i == j else 0.0) - 0.5 * h * S[m, j] + 0.5 * h * h * squared
-    solved = eliminate(W, n)
+    solved = eliminate(tables.newton, n)
     for i in range(n):
         m = first + i
         size = max(judged[m].size, abs(tables.z[m]))
         judged[m].size_now = size
-        most = max(most, abs(W[i, CHANGE] if solved else W[i, GIVEN]) / size)
+        most = max(most, abs(unknowns[i].change if solved else unknowns[i].given) / size)
     return most
 
 
@@ -284,16 +289,17 @@ def error_of_states(acts, t):
     r = h / before if before > 0.0 and h < GROWTH * before else 0.0
     share, most = error_share(r), 0.0
     for e in range(len(tables.index)):
-        first, end = tables.index[e, STATE], tables.index[e, STATE] + tables.index[e, STATES]
-        if first == end or tables.index[e, OFF] != 0:
+        force = ForceEntries(tables.index)[e]
+        first, end = force.state, force.state + force.states
+        if first == end or force.off != 0:
             continue
         if of_user(tables, e) > 0:
             most = max(most, share * error_of_user(acts, first, end, h))
             continue
-        if tables.index[e, FREEDOM] == NO_FREEDOM:
+        if force.dof == NO_DOF:
             most = max(most, share * error_of_contact(acts, first, end, of_contact(tables, e), h))
             continue
-        q, v = acts.q[tables.index[e, COORDINATE]], acts.v[tables.index[e, FREEDOM]]
+        q, v = acts.q[force.coordinate], acts.v[force.dof]
         _, effort = freedom_element(tables, e, t, q, v)
         size = max(judged[first].size, abs(effort))
         for m in range(first, end):
@@ -338,9 +344,10 @@ def contacts_accepted(acts):
     """Which contacts have slid in the step: what they hold is then no start for a difference of second order."""
     tables = acts.forces
     for e in range(len(tables.index)):
-        if tables.index[e, FREEDOM] == NO_FREEDOM:
-            o, together = tables.index[e, STATE], of_contact(tables, e)
-            for m in range(o, o + tables.index[e, STATES], max(1, together)):
+        force = ForceEntries(tables.index)[e]
+        if force.dof == NO_DOF:
+            o, together = force.state, of_contact(tables, e)
+            for m in range(o, o + force.states, max(1, together)):
                 Bristles(acts.judged)[m].slid = 0.0 if holds(tables, m, together) else 1.0
 
 

@@ -21,7 +21,7 @@ from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.sticking import laid, stiffness_across
 from nexdyn.forces.surface_contact import NOT_BEGUN
 from nexdyn.forces.surface_stiffness import SECANT, stiffness_over_area
-from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.kernel import formula, kernel, outlined, overloaded
@@ -50,10 +50,11 @@ def difference_rate(gh):
 def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
     """Derivative of element e into the blocks."""
     tables, K = acts.forces, acts.K
-    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
+    force = ForceEntries(tables.index)[e]
+    kind, k, data = force.kind, force.first, tables.data
     if kind == APPLIED:
         return
-    a, b, symmetric = tables.index[e, BODY_A], tables.index[e, BODY_B], True
+    a, b, symmetric = force.body_a, force.body_b, True
     clear(K, 6, 6)
     nothing = zero(X_A.p.x)
     o = Vec3(nothing, nothing, nothing)
@@ -90,22 +91,23 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
 def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
     """K of force e; whether it is symmetric."""
     tables = acts.forces
-    k, data = tables.index[e, FIRST], tables.data
-    if tables.index[e, KIND] == CONTACT:
+    force = ForceEntries(tables.index)[e]
+    k, data = force.first, tables.data
+    if force.kind == CONTACT:
         for i in range(contact.points_of(data, k)):
             contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i)
-    elif tables.index[e, KIND] == SURFACE and Steps(acts.step).whole > 0.0:
+    elif force.kind == SURFACE and Steps(acts.step).whole > 0.0:
         whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, difference_rate(gh))
-    elif tables.index[e, KIND] == SURFACE:
+    elif force.kind == SURFACE:
         surface_stiffness(tables.room, acts, e, k, K, (gh, bh2), (X_A, V_A, X_B, V_B))
-    elif tables.index[e, STATES] > 0:
+    elif force.states > 0:
         whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, difference_rate(gh))
         for i in range(6):
             for j in range(i):
                 K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
-    return tables.index[e, KIND] != SURFACE or Steps(acts.step).whole == 0.0
+    return force.kind != SURFACE or Steps(acts.step).whole == 0.0
 
 
 @formula
@@ -113,14 +115,15 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):
     """K += β h² ∂f_n/∂δ + γ h ∂f_n/∂δ̇ along the normal, and friction by its secant: the tangent, small where it slips,
     would throw Newton's iteration from one direction of slip to the other."""
     tables = acts.forces
+    force = ForceEntries(tables.index)[e]
     data = tables.data
     m = contact.meet(data, k, contact.end(data, k, X_A, 1.0 - 2.0 * i), X_A, V_A, X_B, V_B)
     if m.f_n <= 0.0:
         return
     deeper, faster = contact.slopes(data, k, m.depth, m.rate, m.f_n)
     r, normal = m.p - X_B.p, bh2 * deeper + gh * faster
-    if tables.index[e, STATES] > 0:
-        c, time = contact_step(acts, tables.index[e, STATE] + 3 * i)
+    if force.states > 0:
+        c, time = contact_step(acts, force.state + 3 * i)
         across = gh * stiffness_across(contact.gripped(data, k, m), laid(X_B.R @ c, m.n), m.glide, time)
     else:
         # f_t = s v,  s = μ f_n / √(v² + v_f²)
@@ -145,7 +148,7 @@ def _(room: None, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) 
 @defines(surface_stiffness)
 def _(room: Any, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
     begun = NOT_BEGUN
-    if acts.forces.index[e, STATES] > 0:
+    if ForceEntries(acts.forces.index)[e].states > 0:
         begun = surface_step(acts, e)
     stiffness_over_area(acts.forces, e, k, K, weights, motion, begun, SECANT)
 

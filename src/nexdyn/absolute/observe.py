@@ -34,9 +34,7 @@ from nexdyn.constraints.tables import BodyPairs, FramesOfPairs, RowsOfTerms
 from nexdyn.constraints.verbs import gradient, value
 from nexdyn.forces.joint import spring_energy
 from nexdyn.forces.states import set_states
-from nexdyn.forces.tables import BODY_A as FORCE_A
-from nexdyn.forces.tables import BODY_B as FORCE_B
-from nexdyn.forces.tables import COORDINATE, FREEDOM, NO_FREEDOM, frames_a, frames_b
+from nexdyn.forces.tables import NO_DOF, ForceEntries, frames_a, frames_b
 from nexdyn.forces.verbs import element_energy, freedom_energy
 from nexdyn.generic import defines, generic
 from nexdyn.integrate.problem import FORCE_FAILED
@@ -93,13 +91,14 @@ energy_of_forces = generic("energy_of_forces", "What the force elements store.")
 
 @defines(energy_of_forces)
 def _(s: Any, acts: Acting) -> Any:
-    X, X_LA, X_LB, index = PoseRows(s.poses, 0), frames_a(acts.forces), frames_b(acts.forces), acts.forces.index
-    energy = 0.0
-    for e in range(len(index)):
-        if index[e, FREEDOM] != NO_FREEDOM:
-            energy += freedom_energy(acts.forces, e, acts.q[index[e, COORDINATE]])
+    X, X_LA, X_LB = PoseRows(s.poses, 0), frames_a(acts.forces), frames_b(acts.forces)
+    energy, entries = 0.0, ForceEntries(acts.forces.index)
+    for e in range(len(entries)):
+        force = entries[e]
+        if force.dof != NO_DOF:
+            energy += freedom_energy(acts.forces, e, acts.q[force.coordinate])
         else:
-            energy += element_energy(acts.forces, e, X[index[e, FORCE_A]] @ X_LA[e], X[index[e, FORCE_B]] @ X_LB[e])
+            energy += element_energy(acts.forces, e, X[force.body_a] @ X_LA[e], X[force.body_b] @ X_LB[e])
     return energy
 
 

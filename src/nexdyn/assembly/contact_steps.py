@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nexdyn.absolute.model import absolute_model
-from nexdyn.forces.contact import AREA, DEPTH, NORMAL, UNBOUNDED, ContactForce, beyond_reach, fixed_to
+from nexdyn.forces.contact import UNBOUNDED, ContactForce, Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
 from nexdyn.spatial.rotations import quaternion
@@ -213,16 +213,16 @@ def square_of(force: ContactForce, system: System, yields: Yielding) -> Squares:
         row, part = laid.row, 1.0 if laid.at_start else TURNED * sharing ** (-1.0 / 3.0)
     else:
         row = _row(force, data, *poses)
-    n = row[9:12]
+    n = np.array(row.normal)
     Y = _yield_at(force, system, yields, row)
     if Y is None or not (along := float(n @ Y @ n)) > 0.0:
         return Squares()
     law, gravity = force.law(values), float(np.linalg.norm(system.gravity))
     if over_area:
-        slope = law.stiffness * float(row[AREA])
+        slope = law.stiffness * float(row.area)
         certain = part * part * slope
     else:
-        depth, load = float(row[DEPTH]), gravity / along
+        depth, load = float(row.depth), gravity / along
         slope = force.slope_at(values, depth, load)
         bears = abs(float(n @ system.gravity)) >= STEEP * gravity
         certain = force.slope_at(values, depth, load / sharing if bears else 0.0)
@@ -231,28 +231,28 @@ def square_of(force: ContactForce, system: System, yields: Yielding) -> Squares:
     return Squares(float(np.abs(np.linalg.eigvals(K @ Y)).max()), certain * along)
 
 
-def _row(force: ContactForce, data: list[float], A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _row(force: ContactForce, data: list[float], A: np.ndarray, B: np.ndarray) -> Seen:
     """What is recorded of the deepest point of a contact whose frames rest at the poses (12,)."""
     a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in (A, B))
     seen = force.motion_table(data, a, b, np.zeros((1, 0)))[0]
-    return np.asarray(seen[int(seen[:, DEPTH].argmax())])
+    return Seen(seen[int(seen_in(seen).depth.argmax())])
 
 
-def _yield_at(force: ContactForce, system: System, yields: Yielding, row: np.ndarray) -> np.ndarray | None:
+def _yield_at(force: ContactForce, system: System, yields: Yielding, row: Seen) -> np.ndarray | None:
     """Y of a contact of which `row` is recorded; None where it is not known."""
-    n, depth = row[9:12], float(row[DEPTH])
+    n, p, depth = np.array(row.normal), np.array(row.point), float(row.depth)
     if not n.any():
         return None
     # where both are apart the point lies on B, of two spheres midway: the nearest points of A and B
     gap, on_b = max(-depth, 0.0) * n, 0.5 if isinstance(force, SphereContact) else 0.0
-    points = (row[3:6] + (1.0 - on_b) * gap, row[3:6] - on_b * gap)
+    points = (p + (1.0 - on_b) * gap, p - on_b * gap)
     return yields.of([(frame.body, point) for frame, point in zip(force.frames(system), points, strict=True)])
 
 
 class Laid(NamedTuple):
     """What is recorded of an area that presses, whether it does so where it starts, and whether bodies may turn before."""
 
-    row: np.ndarray
+    row: Seen
     at_start: bool = True
 
 
@@ -262,7 +262,7 @@ def _laid(
     """An area that presses at the start, or where the upper body is let down along gravity, as it is oriented, until its weight is borne.
     None where it passes by, or nothing presses, and of those apart that come after the first `MOST_LAID`."""
     row, gravity = _row(force, data, *poses), float(np.linalg.norm(system.gravity))
-    touching = bool(row[AREA] > 0.0)
+    touching = bool(row.area > 0.0)
     start = Laid(row) if touching else None
     if gravity == 0.0 or (not touching and yields.laid >= MOST_LAID):
         return start
@@ -274,24 +274,24 @@ def _laid(
     held = ["ground" in fixed_to(system, frame.body) for frame in force.frames(system)]
     upper = int(held[0]) if held[0] != held[1] else int(float(down @ between) < 0.0)
 
-    def at(lowered: float) -> np.ndarray:
+    def at(lowered: float) -> Seen:
         moved = [pose.copy() for pose in poses]
         moved[upper][9:] += lowered * down
         return _row(force, data, *moved)
 
-    def bears(row: np.ndarray) -> bool:
+    def bears(row: Seen) -> bool:
         """Whether it bears the weight."""
         Y = _yield_at(force, system, yields, row)
-        n = row[9:12]
-        return Y is not None and float(row[NORMAL] * (n @ Y @ n)) >= gravity and abs(float(n @ down)) >= STEEP
+        n = np.array(row.normal)
+        return Y is not None and float(row.normal_force * (n @ Y @ n)) >= gravity and abs(float(n @ down)) >= STEEP
 
-    if touching and (bears(row) or abs(float(row[9:12] @ down)) < STEEP):
+    if touching and (bears(row) or abs(float(np.array(row.normal) @ down)) < STEEP):
         return start
     lowered = 0.0
     for _ in range(MOST_STEPS):  # −δ is not more than the way that is left
-        if row[AREA] > 0.0 or lowered > most or not row[DEPTH] < -NEAR * size:
+        if row.area > 0.0 or lowered > most or not row.depth < -NEAR * size:
             break
-        lowered -= float(row[DEPTH])
+        lowered -= float(row.depth)
         row = at(lowered)
     low, deeper = lowered, NEAR * size
     while not bears(row := at(lowered + deeper)):

@@ -14,13 +14,14 @@ from nexdyn.absolute.force_states import HELD, BegunStates, Steps, freedom_at_en
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction, UserForce
-from nexdyn.forces.actuator import INTEGRAL, K_I, LAG, LAGGED, MOST, SAMPLE, Actuator
-from nexdyn.forces.contact import DEPTH
+from nexdyn.forces.actuator import Actuator, Drive, DriveStates
+from nexdyn.forces.contact import seen_in
 from nexdyn.forces.foundations import Foundations
+from nexdyn.forces.joint_friction import Bristle
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.states import next_sample, sample_forces, state_labels
 from nexdyn.forces.surface_contact import ONE
-from nexdyn.forces.tables import COORDINATE, FREEDOM, MOST_STATES, STATES, ForceTables
+from nexdyn.forces.tables import MOST_STATES, ForceEntries, ForceTables
 from nexdyn.forces.user import Stated
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
@@ -74,11 +75,12 @@ class _Along(NamedTuple):
 @kernel
 def move_along(acts, turns, i, t, q, v, now, at, rate):
     """States at the end `now` of the step, between samples i − 1 and i; returns the force that failed, or −1."""
-    index, h = acts.forces.index, t[i] - t[i - 1]
+    entries, h = ForceEntries(acts.forces.index), t[i] - t[i - 1]
     s = (now - t[i - 1]) / h
-    for e in range(len(index)):
-        if index[e, STATES] > 0:
-            c, j = index[e, COORDINATE], index[e, FREEDOM]
+    for e in range(len(entries)):
+        force = entries[e]
+        if force.states > 0:
+            c, j = force.coordinate, force.dof
             if turns[e]:  # no coordinate whose rate is v
                 rate[j] = (1.0 - s) * v[i - 1, j] + s * v[i, j]
             else:
@@ -264,7 +266,7 @@ def touching_contact(system: System, place: Mapping[str, int], poses: np.ndarray
             np.concatenate([(R[i] @ frame.R_BF).ravel(), p[i] + R[i] @ frame.p_BF, np.zeros(6)])[None]
             for frame, i in ((A, place[A.body]), (B, place[B.body]))
         )
-        depths = force.motion_table(force.data_in(system), at_a, at_b, np.zeros((1, 0)))[0, :, DEPTH]
+        depths = seen_in(force.motion_table(force.data_in(system), at_a, at_b, np.zeros((1, 0)))).depth
         if np.abs(depths).min() <= within:
             told = str(force) if force.part_of is None else f"contact {force.part_of!r}"
             return f"{told} between {A.body!r} and {B.body!r}"
@@ -283,19 +285,21 @@ def own_states(system: System, bound: np.ndarray) -> list[OwnState]:
             sizes = force.state_efforts(system.values, 1.0)
             found += [OwnState(first + i, *labels[first + i], size) for i, (_, _, size) in enumerate(sizes)]
         elif isinstance(force, Actuator):
-            if numbers[SAMPLE]:
+            drive = Drive(numbers)
+            if drive.sample:
                 raise InputError(
-                    f"{force} is sampled every {numbers[SAMPLE]:g} s, and nx.linearize is of continuous time; take it without "
+                    f"{force} is sampled every {drive.sample:g} s, and nx.linearize is of continuous time; take it without "
                     f"sample_time, with a time_constant of half of it for the delay"
                 )
-            most = numbers[MOST] if numbers[MOST] > 0.0 else 1.0
-            if numbers[K_I]:
-                found.append(OwnState(first + INTEGRAL, labels[first + INTEGRAL][0], "", most / numbers[K_I]))
-            if numbers[LAG]:
-                found.append(OwnState(first + LAGGED, labels[first + LAGGED][0], "", most))
+            most = drive.most if drive.most > 0.0 else 1.0
+            sizes_of = {"integral": most / drive.k_i if drive.k_i else 0.0, "lagged": most if drive.lag else 0.0}
+            for state, size in sizes_of.items():
+                if size:
+                    place = first + DriveStates.fields[state].first
+                    found.append(OwnState(place, labels[place][0], "", size))
         elif isinstance(force, JointFriction):
-            sliding, _, _, stiffness, _, _, elastic = numbers
-            found.append(OwnState(first, labels[first][0], "", max(elastic, 0.1) * sliding / stiffness))
+            own = Bristle(numbers)
+            found.append(OwnState(first, labels[first][0], "", max(own.elastic, 0.1) * own.sliding / own.stiffness))
         elif isinstance(force, ContactForce):
             places = [first + i for i in range(len(force.states(system.values))) if bound[first + i] > 0.0]
             found += [OwnState(place, *labels[place], 0.1 * float(bound[place])) for place in places]

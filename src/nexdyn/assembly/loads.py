@@ -15,19 +15,8 @@ from typing import Any
 import numpy as np
 
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.forces.tables import (
-    BODY_A,
-    BODY_B,
-    COORDINATE,
-    FIRST,
-    FREEDOM,
-    NO_FREEDOM,
-    ForceTables,
-    force_tables,
-    frames_a,
-    frames_b,
-)
-from nexdyn.forces.torsion_spring import REFERENCE, TURNS
+from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceTables, force_tables, frames_a, frames_b
+from nexdyn.forces.torsion_spring import TURNS, Twist
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.joints.helical import Helical
 from nexdyn.kernel import kernel
@@ -49,14 +38,15 @@ def element_loads(tables, t, poses, twists, q, v, loads, efforts):
     poses (nb + 1, 12), twists (nb + 1, 6) of the bodies in world axes; returns the element that failed, or −1."""
     X_W, V, F = PoseRows(poses, 0), MotionRows(twists, 0), ForceRows(loads, 0)
     X_LA, X_LB = frames_a(tables), frames_b(tables)
-    index = tables.index
-    for e in range(len(index)):
-        if index[e, FREEDOM] != NO_FREEDOM:
-            j = index[e, FREEDOM]
-            status, effort = freedom_element(tables, e, t, q[index[e, COORDINATE]], v[j])
+    entries = ForceEntries(tables.index)
+    for e in range(len(entries)):
+        force = entries[e]
+        if force.dof != NO_DOF:
+            j = force.dof
+            status, effort = freedom_element(tables, e, t, q[force.coordinate], v[j])
             efforts[j] += effort
         else:
-            a, b = index[e, BODY_A], index[e, BODY_B]
+            a, b = force.body_a, force.body_b
             s_A, s_B = X_W[a].R @ X_LA[e].p, X_W[b].R @ X_LB[e].p
             V_A = Motion(V[a].w, V[a].v + cross(V[a].w, s_A))
             V_B = Motion(V[b].w, V[b].v + cross(V[b].w, s_B))
@@ -108,9 +98,9 @@ class Loads:
                 lambda joint: (int(self.first_q[place[joint]]), int(self.first_v[place[joint]])),
             )
         self.described = np.zeros(0) if self.tables is None else self.tables.z.copy()
-        first = [] if self.tables is None else self.tables.index[:, FIRST].tolist()
+        first = [] if self.tables is None else ForceEntries(self.tables.index).first.tolist()
         wound = [
-            (k + REFERENCE, place_of[force.name, TURNS])
+            (k + Twist.fields["reference"].first, place_of[force.name, TURNS])
             for k, force in zip(first, system.forces.values(), strict=False)
             if (force.name, TURNS) in place_of
         ]

@@ -15,7 +15,7 @@ from nexdyn.absolute.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of, poses_of
 from nexdyn.errors import AssemblyError, InputError, warn
-from nexdyn.forces.contact import AREA, DEPTH, beyond_reach, fixed_to
+from nexdyn.forces.contact import Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.model.once import unchanged
 from nexdyn.results.bodies import BodyRecording
@@ -215,8 +215,6 @@ def degrees_notices(system: System, q0: Any) -> list[Notice]:
     return found
 
 
-DIRECTION = 9
-"""Where the normal stands in what is recorded of a contact."""
 Array = np.ndarray
 Pose = Callable[[str], tuple[np.ndarray, np.ndarray]]
 
@@ -280,14 +278,14 @@ def _way_out(contact: ContactForce, system: System, data: list[float], frames: S
     """What to move, and where, so that a contact that is pressed in just touches; a clause, "" where no normal is known."""
     a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in frames)
     rows = contact.motion_table(data, a, b, np.zeros((1, 0)))[0]
-    row = rows[int(rows[:, DEPTH].argmax())]
-    depth, n = float(row[DEPTH]), row[DIRECTION : DIRECTION + 3]
+    row = Seen(rows[int(seen_in(rows).depth.argmax())])
+    depth, n = float(row.depth), np.array(row.normal)
     if not n.any():
         return ""
     body, other = (frame.body for frame in contact.frames(system))
     body, n = (other, -n) if "ground" in fixed_to(system, body) else (body, n)
     x, y, z = (float(f"{component:.3g}") + 0.0 for component in n)
-    about = "about " if row[AREA] > 0.0 else ""
+    about = "about " if row.area > 0.0 else ""
     return f"; moved by {about}{depth:.3g} m along ({x:g}, {y:g}, {z:g}), body {body!r} just touches"
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.forces.contact import SIDE
+from nexdyn.forces.contact_data import PointData
 from nexdyn.forces.kinds import APPLIED, CONTACT
-from nexdyn.forces.tables import ForceTables
+from nexdyn.forces.tables import ForceEntries, ForceTables
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree.lane_entries import shared_model
 from nexdyn.tree.lane_memory import lane_zeros
@@ -80,12 +80,13 @@ def force_pattern(forces: ForceTables) -> bytes:
     """The same of forces."""
     index, data = forces.index, forces.data
     parts = [index.tobytes()]
-    for row in index[index[:, 0] == APPLIED]:
-        k, lengths = int(row[3]) + 1, []
+    entries = ForceEntries(index)
+    for first in entries.first[entries.kind == APPLIED].tolist():
+        k, lengths = first + 1, []
         for _ in range(6):
             lengths.append(data[k + 1])
             k += 2 + int(data[k + 1])
         parts.append(np.array(lengths).tobytes())
-    contacts = index[index[:, 0] == CONTACT, 3]
-    parts += [(data[contacts + LENGTH] != 0.0).tobytes(), data[contacts + SIDE].tobytes()]
+    contacts, places = entries.first[entries.kind == CONTACT], PointData.fields
+    parts += [(data[contacts + places["half"].first] != 0.0).tobytes(), data[contacts + places["side"].first].tobytes()]
     return b"|".join(parts)

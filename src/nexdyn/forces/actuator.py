@@ -14,8 +14,7 @@
 Positive τ pushes the child along the positive freedom. What the states x, τ, u_k and the next k Δ are at a time is part of the
 state of the run: recorded, and gone on from. Effort comes from outside: U = 0.
 
-Data: law, k_p, k_d, k_i, τ_max (≤ 0: none), v_max (≤ 0: none), κ, T (0: none), Δ (0: none), then the row of r, that of f; of a
-controller the address of c in place of both.
+Data: a `Drive`, then the row of r, that of f; of a controller the address of c in place of both.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from nexdyn.errors import InputError
 from nexdyn.forces.applied import function_of_time
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.kinds import ACTUATOR
-from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, keep, no_number
-from nexdyn.forces.tables import STATE, STATES
+from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, no_number
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.forces.user import joint_effort
 from nexdyn.kernel import formula
 from nexdyn.model.callbacks import JOINT, Callback, callback_of
@@ -37,15 +36,39 @@ from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.functions import Function
 from nexdyn.model.time_kernels import next_row, time_callbacks, time_jet, time_row, time_value
+from nexdyn.records import Record
 from nexdyn.spatial.lanes import if_less, zero
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 POSITION, VELOCITY, EFFORT, CONTROLLER = range(4)
-LAW, K_P, K_D, K_I, MOST, FASTEST, KNEE, LAG, SAMPLE, ROWS = range(10)
-INTEGRAL, LAGGED, HELD, NEXT = range(4)
-"""States of an actuator that has any: x, τ, the held u, and the next time at which it is sampled."""
+
+
+class Drive(Record):
+    """law, k_p, k_d, k_i, τ_max (≤ 0: none), v_max (≤ 0: none), κ, T (0: none), Δ (0: none)."""
+
+    law: float
+    k_p: float
+    k_d: float
+    k_i: float
+    most: float
+    fastest: float
+    knee: float
+    lag: float
+    sample: float
+
+
+class DriveStates(Record):
+    """States of an actuator that has any: x, τ, the held u, and the next time at which it is sampled."""
+
+    integral: float
+    lagged: float
+    held: float
+    next: float
+
+
+ROWS = Drive.columns
 
 
 class Actuator(ForceElement):
@@ -102,23 +125,27 @@ class Actuator(ForceElement):
         return str(self)
 
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
-        numbers = self._numbers(values)
-        if not numbers[K_I] and not numbers[LAG] and not numbers[SAMPLE]:
+        drive = self.drive(values)
+        if not drive.k_i and not drive.lag and not drive.sample:
             return []
         return [("integral", "", 0.0), ("lagged", "", 0.0), ("held", "", 0.0), ("next_sample", "s", 0.0)]
 
     def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
-        numbers = self._numbers(values)
-        least, lag = self._effort_of(values, unit), numbers[LAG]
+        drive = self.drive(values)
+        least, lag = self._effort_of(values, unit), drive.lag
         jumps = (0.0, 0.0, least)
-        return [(numbers[K_I], 0.0, least), (1.0 if lag > 0.0 else 0.0, lag, least), jumps, jumps]
+        return [(drive.k_i, 0.0, least), (1.0 if lag > 0.0 else 0.0, lag, least), jumps, jumps]
 
     def _effort_of(self, values: Mapping[str, float], unit: float) -> float:
         """Effort that the law makes of a displacement by `unit`; what it makes of speeds would depend on the unit of time."""
         return self._gains(values)[0] * unit
 
     def sample_of(self, values: Mapping[str, float]) -> float:
-        return self._numbers(values)[SAMPLE]
+        return float(self.drive(values).sample)
+
+    def drive(self, values: Mapping[str, float]) -> Drive:
+        """Its numbers by name."""
+        return Drive(self._numbers(values))
 
     def _gains(self, values: Mapping[str, float]) -> tuple[float, float, float]:
         """k_p, k_d, k_i."""
@@ -272,16 +299,16 @@ def clipped(x, most):
 
 
 @formula
-def saturated(data, k, u, v):
+def saturated(drive, u, v):
     """sat u."""
     o = zero(u)
-    most, fastest = data[k + MOST], data[k + FASTEST]
+    most, fastest = drive.most, drive.fastest
     if most > 0.0:
         u = clipped(u, o + most)
     if fastest > 0.0:
         # s = (v_max − |v|)/(κ v_max) within [0, 1] where u v > 0
         speed = if_less(v, o, -v, v)
-        s = (fastest - speed) / (data[k + KNEE] * fastest)
+        s = (fastest - speed) / (drive.knee * fastest)
         s = if_less(s, o, o, if_less(s, 1.0, s, o + 1.0))
         u = if_less(o, u * v, s * u, u)
     return u
@@ -290,8 +317,8 @@ def saturated(data, k, u, v):
 @formula
 def command(t, data, k, q, v, x):
     """u, and what x integrates, ẋ."""
-    o = zero(q)
-    law = data[k + LAW]
+    o, drive = zero(q), Drive(data, k)
+    law = drive.law
     if law == CONTROLLER:
         return o + joint_effort(t, data, k + ROWS, q, v), o
     r, dr, _ = time_jet(data, k + ROWS, t)
@@ -301,25 +328,25 @@ def command(t, data, k, q, v, x):
     position = law == POSITION
     e = r - q if position else r - v
     rate = dr - v if position else r - v
-    u = f + data[k + K_P] * (r - q) + data[k + K_D] * rate + data[k + K_I] * x
-    gain = data[k + K_P] if position else data[k + K_D]
+    u = f + drive.k_p * (r - q) + drive.k_d * rate + drive.k_i * x
+    gain = drive.k_p if position else drive.k_d
     # ẋ = e + (sat u − u)/gain
-    if gain > 0.0 and data[k + K_I] != 0.0:
-        e = e + (saturated(data, k, u, v) - u) / gain
+    if gain > 0.0 and drive.k_i != 0.0:
+        e = e + (saturated(drive, u, v) - u) / gain
     return u, e
 
 
 @formula
 def effort_and_rates(t, data, k, q, v, x, y, held):
     """Effort, ẋ, τ̇ from the states x, τ = y and the held u."""
-    o = zero(q)
-    if data[k + SAMPLE] > 0.0:
+    o, drive = zero(q), Drive(data, k)
+    if drive.sample > 0.0:
         u, dx = o + held, o
     else:
         u, dx = command(t, data, k, q, v, x)
-    u = saturated(data, k, u, v)
-    if data[k + LAG] > 0.0:
-        return o + y, dx, (u - y) / data[k + LAG]
+    u = saturated(drive, u, v)
+    if drive.lag > 0.0:
+        return o + y, dx, (u - y) / drive.lag
     return u, dx, o
 
 
@@ -327,20 +354,18 @@ def effort_and_rates(t, data, k, q, v, x, y, held):
 def sampled(t, data, k, q, v, x):
     """x and u of the sample at t: u_k, x_k+1 = x_k + Δ ẋ_k."""
     u, dx = command(t, data, k, q, v, x)
-    return x + data[k + SAMPLE] * dx, u
+    return x + Drive(data, k).sample * dx, u
 
 
 @formula
 def effort(tables, e, t, data, k, q, v):
     """τ, and the rates of its states."""
-    o, s = zero(q), tables.index[e, STATE]
-    if tables.index[e, STATES] == 0:
-        tau, _, _ = effort_and_rates(t, data, k, q, v, o, o, 0.0)
+    force = ForceEntries(tables.index)[e]
+    if force.states == 0:
+        tau, _, _ = effort_and_rates(t, data, k, q, v, 0.0, 0.0, 0.0)
         return tau
-    z = tables.z
-    tau, dx, dy = effort_and_rates(t, data, k, q, v, o + z[s], o + z[s + 1], z[s + 2])
-    keep(tables.rate, s, dx)
-    keep(tables.rate, s + 1, dy)
+    z, rate = DriveStates(tables.z, force.state), DriveStates(tables.rate, force.state)
+    tau, rate.integral, rate.lagged = effort_and_rates(t, data, k, q, v, z.integral, z.lagged, z.held)
     return tau
 
 

@@ -6,7 +6,7 @@
 
 What is apart does not press, and what friction held has let go of it. Lanes are not looked at: some of them may touch.
 
-Data: r (1e300 of what has no end), 0 or the side of the plane (1: B, −1: A), n in the axes of its frame, o.
+Data: `Far`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.forces.contact import FAR, state
+from nexdyn.forces.contact_data import PointData
 from nexdyn.forces.kinds import CONTACT, SURFACE
-from nexdyn.forces.tables import FIRST, KIND, STATE, STATES, frames_a, frames_b
+from nexdyn.forces.tables import ForceEntries, frames_a, frames_b
 from nexdyn.kernel import formula, overloaded
 from nexdyn.spatial.lanes import pack
 
@@ -51,19 +51,20 @@ def _let_go(forces, e, x):
 @formula
 def apart_here(forces, e, X_a, X_b):
     """The same of one system."""
-    kind, k, data = forces.index[e, KIND], forces.index[e, FIRST] + FAR, forces.data
-    if kind != CONTACT and kind != SURFACE:
+    force = ForceEntries(forces.index)[e]
+    if force.kind != CONTACT and force.kind != SURFACE:
         return False
-    X_aA, X_bB = frames_a(forces)[e], frames_b(forces)[e]
-    d, r, side = X_a.p + X_a.R @ X_aA.p - X_b.p - X_b.R @ X_bB.p, data[k], data[k + 1]
-    if side == 0.0:
-        return d @ d > r * r
-    n = X_b.R @ (X_bB.R @ state(data, k + 2)) if side > 0.0 else X_a.R @ (X_aA.R @ state(data, k + 2))
-    return side * (n @ d) - data[k + 5] > r
+    X_aA, X_bB, far = frames_a(forces)[e], frames_b(forces)[e], PointData(forces.data, force.first).far
+    d = X_a.p + X_a.R @ X_aA.p - X_b.p - X_b.R @ X_bB.p
+    if far.side == 0.0:
+        return d @ d > far.reach * far.reach
+    n = X_b.R @ (X_bB.R @ far.n) if far.side > 0.0 else X_a.R @ (X_aA.R @ far.n)
+    return far.side * (n @ d) - far.offset > far.reach
 
 
 @formula
 def let_go_here(forces, e):
     """The same of one system."""
-    for m in range(forces.index[e, STATE], forces.index[e, STATE] + forces.index[e, STATES]):
+    force = ForceEntries(forces.index)[e]
+    for m in range(force.state, force.state + force.states):
         forces.z[m] = forces.rate[m] = forces.bound[m] = forces.inside[m] = forces.inner[m] = 0.0

@@ -21,8 +21,7 @@ spheres with 1/r the sum of both curvatures), to the order of δ/r.
 φ is a closed form but for a hull: inside it is that of the nearest face, and outside all triangles are looked at. Inside a solid the
 nearest face counts: where the centre of the sphere goes that deep, n jumps where another face becomes the nearest.
 
-Data behind those of a point of contact: w_A, w_B (both 0: at a point), 0 (a ball has no faces), the kind of B (``geometry.solid``), its
-three sizes and margin, the numbers of triangles and of faces, the faces (n, o), the corners of the triangles.
+Data from OVERLAP on: `SolidData`, then the faces (n, o), the corners of the triangles.
 """
 
 from __future__ import annotations
@@ -30,20 +29,36 @@ from __future__ import annotations
 from math import pi
 from typing import NamedTuple
 
-from nexdyn.forces.overlap import FACES_A, PART_A, PART_B, at
+from nexdyn.forces.contact_data import OF_BALL, Parts, PointData
+from nexdyn.forces.overlap import at
 from nexdyn.forces.own_law import OWN, own_damping, own_force, own_slope, own_work
 from nexdyn.geometry.kinds import nearest
 from nexdyn.geometry.simplex import on_triangle
 from nexdyn.geometry.solid import HULL, POINT, Solid
 from nexdyn.kernel import formula, outlined
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.lanes import power, sqrt
 
-KIND, SIZE, MARGIN, TRIANGLES, FACES, FIRST_FACE = 3, 4, 7, 8, 9, 10
-RADIUS = 5
-"""Where the radius of the sphere stands among the data of a contact."""
 HELD_TURNING = 8.0 / 15.0
 """What is held against turning, as a part of μ f a."""
+
+
+class SolidData(Record):
+    """w_A, w_B (both 0: at a point), what tells it, the kind of B (``geometry.solid``), its three sizes and margin, the numbers of
+    triangles and of faces."""
+
+    part_a: float
+    part_b: float
+    form: float
+    kind: float
+    size: Vec3
+    margin: float
+    triangles: float
+    faces: float
+
+
+FIRST_FACE = SolidData.columns
 
 
 class Law(NamedTuple):
@@ -62,7 +77,7 @@ class Law(NamedTuple):
 @formula
 def is_ball(data, j):
     """Whether the data of ``overlap`` from j on are those of a sphere and a solid."""
-    return data[j + FACES_A] == 0.0
+    return Parts(data, j).form == OF_BALL
 
 
 @outlined
@@ -90,12 +105,13 @@ def of_hull(data, j, faces, triangles, x):
 @formula
 def distance(data, j, x):
     """φ and n at x, both in the frame of the solid."""
-    kind = int(data[j + KIND])
+    of_b = SolidData(data, j)
+    kind = int(of_b.kind)
     if kind == HULL:
-        return of_hull(data, j + FIRST_FACE, int(data[j + FACES]), int(data[j + TRIANGLES]), x)
-    solid = Solid(kind, at(data, j + SIZE), data[j + MARGIN], 0.0, 0, 0, 0, 0)
+        return of_hull(data, j + FIRST_FACE, int(of_b.faces), int(of_b.triangles), x)
+    solid = Solid(kind, of_b.size, of_b.margin, 0.0, 0, 0, 0, 0)
     d, n = nearest(solid, 0, x)
-    return d - data[j + MARGIN], n
+    return d - of_b.margin, n
 
 
 @formula
@@ -130,10 +146,10 @@ def lens_energy(r, other, d, depth):
 @formula
 def law_over_area(data, k, j, depth):
     """The law by foundations, depth > 0."""
-    r, w_A, w_B = data[k + RADIUS], data[j + PART_A], data[j + PART_B]
-    stiff = data[k]
-    if int(data[j + KIND]) == POINT:
-        R = data[j + MARGIN]
+    own, of_b = PointData(data, k), SolidData(data, j)
+    r, w_A, w_B, stiff = own.radius, of_b.part_a, of_b.part_b, own.stiffness
+    if int(of_b.kind) == POINT:
+        R = of_b.margin
         h = min(depth, min(r, R))
         d = r + R - h
         f_B, slope_B = cap(r, R, d, h)
@@ -167,36 +183,39 @@ def law_of(data, k, j, depth):
     """The law of a sphere, whose data begin at k, and those of its solid at j."""
     if not depth > 0.0:
         return Law(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    if data[j + PART_A] + data[j + PART_B] > 0.0:
+    own, parts = PointData(data, k), Parts(data, j)
+    if parts.a + parts.b > 0.0:
         return law_over_area(data, k, j, depth)
-    e = data[k + 1]
+    e = own.exponent
     if e == OWN:
-        slope = own_slope(data[k], depth, 0.0)
-        U = own_work(data[k], depth, 0.0, 0.0)
-        f = own_force(data[k], depth, 0.0)
+        slope = own_slope(own.stiffness, depth, 0.0)
+        U = own_work(own.stiffness, depth, 0.0, 0.0)
+        f = own_force(own.stiffness, depth, 0.0)
         return Law(f, slope, max(slope, f / depth), U, 0.0, 0.0, 0.0)
-    f = data[k] * power(depth, e)
+    f = own.stiffness * power(depth, e)
     return Law(f, e * f / depth, e * f / depth, f * depth / (e + 1.0), 0.0, 0.0, 0.0)
 
 
 @formula
 def pressing(data, k, law, depth, rate):
     """f_n at the rate of the penetration."""
-    if data[k + 1] == OWN:
-        return own_force(data[k], depth, rate)
-    grip = 1.0 + data[k + 2] * rate
+    own = PointData(data, k)
+    if own.exponent == OWN:
+        return own_force(own.stiffness, depth, rate)
+    grip = 1.0 + own.damping * rate
     return (0.0 if grip < 0.0 else grip) * law.f
 
 
 @formula
 def hold(data, k, law, f_n, depth):
     """What the stiffness of friction is a part of, at the normal force f_n."""
-    return max(law.hold, f_n / depth) if data[k + 1] == OWN and depth > 0.0 else law.hold
+    return max(law.hold, f_n / depth) if PointData(data, k).exponent == OWN and depth > 0.0 else law.hold
 
 
 @formula
 def slopes(data, k, law, f_n, depth, rate):
     """∂f_n/∂δ and ∂f_n/∂δ̇ where f_n > 0."""
-    if data[k + 1] == OWN:
-        return own_slope(data[k], depth, rate), own_damping(data[k], depth, rate)
-    return max(law.slope, 0.0) * (f_n / law.f), data[k + 2] * law.f
+    own = PointData(data, k)
+    if own.exponent == OWN:
+        return own_slope(own.stiffness, depth, rate), own_damping(own.stiffness, depth, rate)
+    return max(law.slope, 0.0) * (f_n / law.f), own.damping * law.f

@@ -11,6 +11,7 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces.contact import UNMOVED, ContactForce, Extent, Placed
+from nexdyn.forces.contact_data import OF_BALL
 from nexdyn.forces.foundations import Foundations, normal_of, place_of
 from nexdyn.forces.mesh_overlap import Room
 from nexdyn.forces.surface_contact import observed
@@ -89,7 +90,7 @@ class BallContact(Foundations):
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Those of a point of contact, then those of ``ball``."""
         numbers, parts = super().data(values), self.parts(values) if self.over_area else [0.0, 0.0]
-        return [*numbers, *parts, 0.0, *solid_numbers(self.solid)]
+        return [*numbers, *parts, OF_BALL, *solid_numbers(self.solid)]
 
     def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
         return ContactForce.pressed(self, values, A, B)

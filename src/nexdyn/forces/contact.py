@@ -28,9 +28,8 @@ coefficient of restitution ε,
     (1 + d) exp(−d) = (1 − ε d) exp(ε d),       ε ≈ 1 − ⅔ d for small d,   ε → 1/d for large
 
 so that `restitution` at an `impact_speed` gives a.
-Data: k, e, a (of a function its address, 0, 0), μ, v_f, r_A, ½ l, those of ``sticking``, ς (0 for a plane), r_B, then u_A and u_B in the
-axes of A and B, ρ, and e in those of A or of B, 0 in the others, and those of ``apart``. Where l is not 0 there are two points, about
-c = p_A ± ½ l z_A, else one about p_A. States, where friction sticks: y of each point, in the axes of B.
+Data: `PointData`. Where l is not 0 there are two points, about c = p_A ± ½ l z_A, else one about p_A. States, where friction sticks: y of
+each point, in the axes of B.
 """
 
 from __future__ import annotations
@@ -43,31 +42,52 @@ import numpy as np
 
 from nexdyn.forces import sticking
 from nexdyn.forces.between import PairForce, check_points
+from nexdyn.forces.contact_data import Far, PointData
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
-from nexdyn.forces.kinds import CONTACT, FAR
+from nexdyn.forces.kinds import CONTACT
 from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_hold, own_slope, own_slope_at
 from nexdyn.forces.page import TREE_LANES, Between, alone, no_number, nowhere
 from nexdyn.forces.point_spring import length_and_direction
-from nexdyn.forces.tables import STATE, STATES
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.force import Frame
 from nexdyn.model.once import once
 from nexdyn.model.time_kernels import time_callbacks, time_row
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Force, T, Vec3, cross
-from nexdyn.spatial.lanes import common, if_less, power, sqrt, zero
+from nexdyn.spatial.lanes import if_less, lane, power, sqrt, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 if TYPE_CHECKING:
     from nexdyn.model.body import ResolvedBody
     from nexdyn.model.system import System
 
-CONTACT_COLUMNS = 21
-"""What is recorded of a contact: force on A (3), point (3), normal force, tangential force, penetration, normal from B to A (3),
-velocity of A against B along the surfaces (3), 1 where it sticks, area, largest pressure and moment on A about
-the point (3), all 0 of a contact at a point; world axes."""
-NORMAL, DEPTH, AREA, PRESSURE, HELD = 6, 8, 16, 17, 1.0 - 1e-9
-"""Where the normal force, the penetration, the area and the pressure stand; the part of μ f_n below which friction sticks."""
+HELD = 1.0 - 1e-9
+"""The part of μ f_n below which friction sticks."""
+
+
+class Seen(Record):
+    """What is recorded of a contact: force on A, point, normal force, tangential force, penetration, normal from B to A, velocity of A
+    against B along the surfaces, 1 where it sticks, area, largest pressure and moment on A about the point, all 0 of a contact at a
+    point; world axes."""
+
+    force: Vec3
+    point: Vec3
+    normal_force: float
+    tangential_force: float
+    depth: float
+    normal: Vec3
+    sliding: Vec3
+    sticks: float
+    area: float
+    pressure: float
+    moment: Vec3
+
+
+def seen_in(table: np.ndarray) -> Any:
+    """A `Seen` whose fields are the columns of a table (…, 21) of contacts: views of it, (…)."""
+    return Seen(np.moveaxis(table, -1, 0))
 
 
 class Extent(NamedTuple):
@@ -208,7 +228,9 @@ class ContactForce(ContactLaw, PairForce):
 
     def data_in(self, system: System) -> list[float]:
         data = list(self.numbers(system.values))
-        data[STICK + sticking.DAMPING] *= math.sqrt(self.reduced(system, lambda body: body.mass))
+        own = PointData(data)
+        root = math.sqrt(self.reduced(system, lambda body: body.mass))
+        own.friction = own.friction._replace(damping=own.friction.damping * root)
         return data
 
     def varying(self, system: System) -> list[float]:
@@ -264,13 +286,14 @@ class ContactForce(ContactLaw, PairForce):
         rows = np.array([A, B])
         still = np.concatenate([rows, np.zeros((2, 6))], axis=1)
         table = self.motion_table(self.numbers(values), still[:1], still[1:], np.zeros((1, 0)))
-        deepest = int(table[0, :, DEPTH].argmax())
-        return float(table[0, deepest, DEPTH]), float(table[0, deepest, NORMAL])
+        seen = seen_in(table[0])
+        deepest = int(seen.depth.argmax())
+        return float(seen.depth[deepest]), float(seen.normal_force[deepest])
 
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """The CONTACT_COLUMNS of each contact point, (N, points, 21), from its data, the motion (N, 18) of the frames A and B (pose,
+        """What is `Seen` of each contact point, (N, points, 21), from its data, the motion (N, 18) of the frames A and B (pose,
         ω and velocity, world axes) and the states z (N, nz) of friction that sticks, (N, 0) where it does not."""
-        out = np.empty((len(A), self.points, CONTACT_COLUMNS))
+        out = np.empty((len(A), self.points, Seen.columns))
         motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
         observe_contacts(np.array(data), motion_a, motion_b, self.points, own, out)
         return out
@@ -304,12 +327,12 @@ class ContactForce(ContactLaw, PairForce):
 def beyond_reach(data: Sequence[float], A: np.ndarray, B: np.ndarray) -> float:
     """How much farther from each other surfaces are, by their data, than they reach [m], the frames A and B at the poses (12,): they are
     apart where it is greater than 0 (``apart``)."""
-    reach, side, *normal, offset = data[FAR : FAR + 6]
+    far: Far = PointData(data).far
     d = A[9:] - B[9:]
-    if side == 0.0:
-        return math.sqrt(float(d @ d)) - reach
-    R = (B if side > 0.0 else A)[:9].reshape(3, 3)
-    return side * float(R @ normal @ d) - offset - reach
+    if far.side == 0.0:
+        return math.sqrt(float(d @ d)) - far.reach
+    R = (B if far.side > 0.0 else A)[:9].reshape(3, 3)
+    return far.side * float(R @ np.array(far.n) @ d) - far.offset - far.reach
 
 
 def fixed_to(system: System, body: str) -> set[str]:
@@ -323,11 +346,6 @@ def _fixed_to(system: System, body: str) -> set[str]:
         found.update(name for joint in near for name in (joint.parent.name, joint.child.name))
         left = [joint for joint in left if joint not in near]
     return found
-
-
-STICK, SIDE, OTHER, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B = 7, 12, 13, 14, 17, 20, 21, 24
-POINT_DATA = FAR + 6
-"""Where the data of ``sticking`` begin, ς and r_B, where u_A and u_B begin, ρ, where e begin; how many there are in all."""
 
 
 class Rub(NamedTuple):
@@ -364,10 +382,11 @@ class Touch(NamedTuple):
 @formula
 def near_sphere(data, k, c, p_B):
     """n, δ and how far p lies below c, of a sphere about p_B; n = 0 where the centres are one."""
-    side = common(data, k + SIDE)
+    own = PointData(data, k)
+    side = lane(own.side, 0)
     length, u = length_and_direction(p_B, c)
-    depth = data[k + 5] + side * (data[k + OTHER] - length)
-    return side * u, depth, data[k + 5] - 0.5 * depth
+    depth = own.radius + side * (own.other - length)
+    return side * u, depth, own.radius - 0.5 * depth
 
 
 @formula
@@ -376,13 +395,13 @@ def near_plane(data, k, c, X_WB):
     R = X_WB.R
     n = Vec3(R.xz, R.yz, R.zz)
     h = n @ (c - X_WB.p)
-    return n, data[k + 5] - h, h
+    return n, PointData(data, k).radius - h, h
 
 
 @formula
 def near(data, k, c, X_WB):
     """The same of the surface of B."""
-    if common(data, k + SIDE) == 0.0:
+    if lane(PointData(data, k).side, 0) == 0.0:
         return near_plane(data, k, c, X_WB)
     return near_sphere(data, k, c, X_WB.p)
 
@@ -390,8 +409,9 @@ def near(data, k, c, X_WB):
 @formula
 def running(data, k, X_WA, X_WB):
     """How the surfaces rub."""
-    u = X_WA.R @ state(data, k + RUNS_A) - X_WB.R @ state(data, k + RUNS_B)
-    return Rub(u, data[k + ACROSS], X_WA.R @ state(data, k + ALONG_A) + X_WB.R @ state(data, k + ALONG_B))
+    own = PointData(data, k)
+    u = X_WA.R @ own.runs_a - X_WB.R @ own.runs_b
+    return Rub(u, own.ratio, X_WA.R @ own.along_a + X_WB.R @ own.along_b)
 
 
 @formula
@@ -409,12 +429,13 @@ def across(rub, x):
 @formula
 def pressing(data, k, pressed, rate):
     """f_n at the penetration `pressed`, 0 where there is none, and its rate."""
-    if common(data, k + 1) == OWN:
-        return force_of(common(data, k), pressed, rate)
+    own = PointData(data, k)
+    if lane(own.exponent, 0) == OWN:
+        return force_of(lane(own.stiffness, 0), pressed, rate)
     # f_n = k δᵉ max(0, 1 + a δ̇)
     o = zero(pressed)
-    grip = 1.0 + data[k + 2] * rate
-    return data[k] * power(pressed, data[k + 1]) * if_less(grip, o, o, grip)
+    grip = 1.0 + own.damping * rate
+    return own.stiffness * power(pressed, own.exponent) * if_less(grip, o, o, grip)
 
 
 @formula
@@ -437,38 +458,40 @@ def meet(data, k, c, X_WA, V_A, X_WB, V_B):
 @formula
 def touch(data, k, c, X_WA, V_A, X_WB, V_B):
     """The contact of the sphere about c, its friction regularised."""
-    m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
+    m, own = meet(data, k, c, X_WA, V_A, X_WB, V_B), PointData(data, k)
     # f̂ = −μ f_n S v_t / √(|S v_t|² + v_f²)
-    s = data[k + 3] * m.f_n / sqrt(m.glide @ m.glide + data[k + 4] * data[k + 4])
+    s = own.mu * m.f_n / sqrt(m.glide @ m.glide + own.friction_speed * own.friction_speed)
     return Touch(m.f_n, m.f_n * m.n - s * across(m.rub, m.glide), m.p, m.depth)
 
 
 @formula
-def slope(data, k, depth):
+def slope(law, depth):
     """d(k δᵉ)/dδ."""
-    return data[k] * data[k + 1] * depth ** (data[k + 1] - 1.0) if depth > 0.0 else 0.0
+    return law.stiffness * law.exponent * depth ** (law.exponent - 1.0) if depth > 0.0 else 0.0
 
 
 @formula
-def hold(data, k, depth, f_n):
+def hold(law, depth, f_n):
     """What the stiffness of friction is a part of, at the normal force f_n: the slope; of a law of the user's f_n/δ where that is more."""
-    if data[k + 1] == OWN:
-        return own_hold(data[k], depth, f_n)
-    return slope(data, k, depth)
+    if law.exponent == OWN:
+        return own_hold(law.stiffness, depth, f_n)
+    return slope(law, depth)
 
 
 @formula
 def slopes(data, k, depth, rate, f_n):
     """∂f_n/∂δ and ∂f_n/∂δ̇ where f_n > 0."""
-    if data[k + 1] == OWN:
-        return own_slope(data[k], depth, rate), own_damping(data[k], depth, rate)
-    return data[k + 1] * f_n / depth, data[k + 2] * data[k] * depth ** data[k + 1]
+    own = PointData(data, k)
+    if own.exponent == OWN:
+        return own_slope(own.stiffness, depth, rate), own_damping(own.stiffness, depth, rate)
+    return own.exponent * f_n / depth, own.damping * own.stiffness * depth**own.exponent
 
 
 @formula
 def gripped(data, k, m):
     """What friction holds where the surfaces meet so."""
-    return sticking.grip(data, k + STICK, hold(data, k, m.depth, m.f_n), m.f_n, sqrt(m.glide @ m.glide))
+    own = PointData(data, k)
+    return sticking.grip(own.friction, hold(own, m.depth, m.f_n), m.f_n, sqrt(m.glide @ m.glide))
 
 
 @formula
@@ -491,14 +514,14 @@ def about(t, p_A, p_B):
 def end(data, k, X_WA, side):
     """c = p_A ± ½ l z_A."""
     R = X_WA.R
-    return X_WA.p + (side * data[k + 6]) * Vec3(R.xz, R.yz, R.zz)
+    return X_WA.p + (side * PointData(data, k).half) * Vec3(R.xz, R.yz, R.zz)
 
 
 @formula
 def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world; friction regularised."""
     F_A, F_B = about(touch(data, k, end(data, k, X_WA, 1.0), X_WA, V_A, X_WB, V_B), X_WA.p, X_WB.p)
-    if common(data, k + 6) != 0.0:
+    if lane(PointData(data, k).half, 0) != 0.0:
         G_A, G_B = about(touch(data, k, end(data, k, X_WA, -1.0), X_WA, V_A, X_WB, V_B), X_WA.p, X_WB.p)
         F_A, F_B = F_A + G_A, F_B + G_B
     return F_A, F_B
@@ -507,7 +530,7 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):
 @formula
 def points_of(data, k):
     """1, of a capsule 2."""
-    return 2 if data[k + 6] != 0.0 else 1
+    return 2 if PointData(data, k).half != 0.0 else 1
 
 
 @formula
@@ -528,7 +551,7 @@ def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):
     data, o = tables.data, Vec3(0.0, 0.0, 0.0)
     F_A, F_B = Force(o, o), Force(o, o)
     for i in range(points_of(data, k)):
-        c, j = end(data, k, X_WA, 1.0 - 2.0 * i), tables.index[e, STATE] + 3 * i
+        c, j = end(data, k, X_WA, 1.0 - 2.0 * i), ForceEntries(tables.index)[e].state + 3 * i
         t, _, g, y, inner, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
         put_state(tables.inside, j, y)
         put_state(tables.inner, j, inner)
@@ -543,7 +566,7 @@ def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):
 @formula
 def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, c, time):
     """y of contact point i at the end of a step into z, by c (axes of B) and g = `time` (``sticking``); returns √σ."""
-    data, j = tables.data, tables.index[e, STATE] + 3 * i
+    data, j = tables.data, ForceEntries(tables.index)[e].state + 3 * i
     m = meet(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WA, V_A, X_WB, V_B)
     g, R_t = gripped(data, k, m), T(X_WB.R)
     put_state(tables.z, j, sticking.stretched(g, sticking.laid(c, R_t @ m.n), R_t @ m.glide, time))
@@ -556,17 +579,18 @@ def end_energy(data, k, c, X_WB):
     o = zero(c.x)
     _, depth, _ = near(data, k, c, X_WB)
     pressed = if_less(depth, o, o, depth)
-    if common(data, k + 1) == OWN:
-        return energy_of(common(data, k), pressed)
-    e = data[k + 1] + 1.0
-    return data[k] / e * power(pressed, e)
+    own = PointData(data, k)
+    if lane(own.exponent, 0) == OWN:
+        return energy_of(lane(own.stiffness, 0), pressed)
+    e = own.exponent + 1.0
+    return own.stiffness / e * power(pressed, e)
 
 
 @formula
 def energy(data, k, X_WA, X_WB):
     """U = Σ k δᵉ⁺¹ / (e + 1)."""
     U = end_energy(data, k, end(data, k, X_WA, 1.0), X_WB)
-    if common(data, k + 6) != 0.0:
+    if lane(PointData(data, k).half, 0) != 0.0:
         U = U + end_energy(data, k, end(data, k, X_WA, -1.0), X_WB)
     return U
 
@@ -579,8 +603,9 @@ def held_energy(tables, e, k, X_WA, X_WB):
         _, depth, _ = near(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WB)
         if depth > 0.0:
             f_n = pressing(data, k, depth, 0.0)
-            g = sticking.grip(data, k + STICK, hold(data, k, depth, f_n), f_n, 0.0)
-            y = sticking.shortened(state(tables.z, tables.index[e, STATE] + 3 * i), sticking.bound(g))
+            own = PointData(data, k)
+            g = sticking.grip(own.friction, hold(own, depth, f_n), f_n, 0.0)
+            y = sticking.shortened(state(tables.z, ForceEntries(tables.index)[e].state + 3 * i), sticking.bound(g))
             U += 0.5 * (y @ y)
     return U
 
@@ -597,7 +622,7 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):
     )
     for s in range(len(out)):
         for i in range(points):
-            c, row = end(data, 0, X_A[s], 1.0 - 2.0 * i), out[s, i]
+            c, row = end(data, 0, X_A[s], 1.0 - 2.0 * i), Seen(out[s, i])
             m, sticks = meet(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s]), 0.0
             if z.shape[1] > 0:
                 y = Vec3(z[s, 3 * i], z[s, 3 * i + 1], z[s, 3 * i + 2])
@@ -607,13 +632,10 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):
             else:
                 t = touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s])
                 f_t = t.f - t.f_n * m.n
-            put_state(row, 0, t.f)
-            put_state(row, 3, t.p)
-            row[6], row[7], row[DEPTH] = t.f_n, sqrt(f_t @ f_t), t.depth
-            put_state(row, 9, m.n)
-            put_state(row, 12, m.v_t)
-            row[15], row[16], row[17] = sticks, 0.0, 0.0
-            put_state(row, 18, Vec3(0.0, 0.0, 0.0))
+            row.force, row.point, row.moment = t.f, t.p, Vec3(0.0, 0.0, 0.0)
+            row.normal_force, row.tangential_force, row.depth = t.f_n, sqrt(f_t @ f_t), t.depth
+            row.normal, row.sliding = m.n, m.v_t
+            row.sticks, row.area, row.pressure = sticks, 0.0, 0.0
 
 
 sticking_wrench_alone, held_energy_alone = alone(sticking_wrench, nowhere), alone(held_energy, no_number)
@@ -622,7 +644,7 @@ sticking_wrench_alone, held_energy_alone = alone(sticking_wrench, nowhere), alon
 @formula
 def wrenches(tables, e, data, k, X_WA, V_A, X_WB, V_B, x):
     """Forces on A and on B; friction that sticks has states."""
-    if tables.index[e, STATES] > 0:
+    if ForceEntries(tables.index)[e].states > 0:
         return sticking_wrench_alone(tables, e, k, X_WA, V_A, X_WB, V_B, x)
     return wrench(data, k, X_WA, V_A, X_WB, V_B)
 
@@ -631,7 +653,7 @@ def wrenches(tables, e, data, k, X_WA, V_A, X_WB, V_B, x):
 def whole_energy(tables, e, data, k, X_WA, X_WB, x):
     """U, with what friction that sticks stores."""
     U = energy(data, k, X_WA, X_WB)
-    return U + held_energy_alone(tables, e, k, X_WA, X_WB, x) if tables.index[e, STATES] > 0 else U
+    return U + held_energy_alone(tables, e, k, X_WA, X_WB, x) if ForceEntries(tables.index)[e].states > 0 else U
 
 
 PAGE = Between(CONTACT, "contact at points", wrenches, whole_energy, TREE_LANES)

@@ -26,12 +26,23 @@ from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.force import Frame
 from nexdyn.model.parameters import floats, sequence
+from nexdyn.records import Record
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 INTERPOLATIONS = ("linear", "monotone", "natural")
 EXTRAPOLATIONS = ("linear", "constant")
+
+
+class Head(Record):
+    """Its data before the curve: x₀, d."""
+
+    rest: float
+    damping: float
+
+
+CURVE = Head.columns
 
 
 class ForceTable(PairForce):
@@ -157,26 +168,28 @@ class ForceTable(PairForce):
 def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world."""
     L, u = length_and_direction(X_WA.p, X_WB.p)
-    return along(curve_value(data, k + 2, L - data[k]) + data[k + 1] * (u @ (V_B.v - V_A.v)), u)
+    head = Head(data, k)
+    return along(curve_value(data, k + CURVE, L - head.rest) + head.damping * (u @ (V_B.v - V_A.v)), u)
 
 
 @formula
 def energy(data, k, X_WA, X_WB):
     """U = ∫₀ˣ F."""
     L, _ = length_and_direction(X_WA.p, X_WB.p)
-    return curve_energy(data, k + 2, L - data[k])
+    return curve_energy(data, k + CURVE, L - Head(data, k).rest)
 
 
 @formula
 def joint_table_effort(data, k, q, v):
     """τ = −F(q − x₀) − d v."""
-    return -curve_value(data, k + 2, q - data[k]) - data[k + 1] * v
+    head = Head(data, k)
+    return -curve_value(data, k + CURVE, q - head.rest) - head.damping * v
 
 
 @formula
 def joint_table_energy(data, k, q):
     """U = ∫₀ˣ F."""
-    return curve_energy(data, k + 2, q - data[k])
+    return curve_energy(data, k + CURVE, q - Head(data, k).rest)
 
 
 PAGE = Between(FORCE_TABLE, "ForceTable", wrench, energy, TREE_LANES)

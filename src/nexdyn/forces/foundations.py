@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.contact import AREA, DEPTH, POINT_DATA, PRESSURE, ContactForce, Placed
+from nexdyn.forces.contact import ContactForce, Placed, Seen
+from nexdyn.forces.contact_data import POINT_DATA, Resistance
 from nexdyn.forces.contact_law import LawNumbers, is_nothing
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.model.element import Element
@@ -18,10 +19,6 @@ from nexdyn.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
-
-RESISTS = POINT_DATA
-"""Where l_r, l_t and c/l of what resists rolling and turning stand among the data."""
-
 
 RESISTANCES = ("rolling_resistance", "turning_resistance")
 """Arms [m]: what resists rolling, and turning about the normal, by a torque of no more than the arm times the normal force."""
@@ -70,10 +67,10 @@ class Foundations(ContactForce):
 
     def data_in(self, system: System) -> list[float]:
         data = super().data_in(system)
-        rolls, turns = data[RESISTS : RESISTS + 2]
-        most = max(rolls, turns)
+        own = Resistance(data, POINT_DATA)
+        most = max(own.rolls, own.turns)
         if most > 0.0 and (l := self.arm(system)) > 0.0:
-            data[RESISTS : RESISTS + 3] = l * (rolls / most), l * (turns / most), most / l
+            own.rolls, own.turns, own.part = l * (own.rolls / most), l * (own.turns / most), most / l
         return data
 
     def arm(self, system: System) -> float:
@@ -110,8 +107,8 @@ class Foundations(ContactForce):
     def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
         """The penetration [m], and the largest pressure times the area [N], which is much also where forces cancel."""
         a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in (A, B))
-        row = self.motion_table(self.numbers(values), a, b, np.zeros((1, 0)))[0, 0]
-        return float(row[DEPTH]), float(row[AREA] * row[PRESSURE])
+        row = Seen(self.motion_table(self.numbers(values), a, b, np.zeros((1, 0)))[0, 0])
+        return float(row.depth), float(row.area * row.pressure)
 
     def parts(self, values: Mapping[str, float]) -> list[float]:
         """w_A and w_B (``overlap``)."""

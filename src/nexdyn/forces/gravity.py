@@ -7,7 +7,7 @@ A is the body that falls, m its mass. B is the centre: a point of the world, or 
 bodies, with μ = G m_B, momentum and energy are conserved. One force acts on one body, a ``Gravity`` is one for each of many. Gravity takes
 that body for a point mass: the torque of the gravity gradient is left out. It is about (size/|r|)² times the force times |r|.
 
-Data: μ m, or m and the address of g. m and the centre of mass are those of the body.
+m and the centre of mass are those of the body.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.force import Frame
 from nexdyn.model.group import Group
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.spatial.lanes import zero
 
@@ -255,19 +256,32 @@ def _is_massless(body: Body) -> bool:
 # --- in kernels -----------------------------------------------------------------------------------------------------
 
 
+class PointMass(Record):
+    """The data of a point mass: μ m."""
+
+    pull: float
+
+
+class Field(Record):
+    """Those of a field: m, and the address of its function."""
+
+    mass: float
+    address: float
+
+
 @formula
 def wrench(data, k, X_WA, X_WB):
     """Forces of a point mass on A and on B, each at its origin, in the world; NaN where these are one."""
     L, u = length_and_direction(X_WA.p, X_WB.p)
     o = zero(L)
-    return opposite(Force(Vec3(o, o, o), (data[k] / (L * L)) * u))
+    return opposite(Force(Vec3(o, o, o), (PointMass(data, k).pull / (L * L)) * u))
 
 
 @formula
 def energy(data, k, X_WA, X_WB):
     """U = −μ m/|r|."""
     L, _ = length_and_direction(X_WA.p, X_WB.p)
-    return -data[k] / L
+    return -PointMass(data, k).pull / L
 
 
 POINT_PAGE = Between(POINT_GRAVITY, "PointGravity", wrench, energy, TREE_LANES)
@@ -276,9 +290,9 @@ POINT_PAGE = Between(POINT_GRAVITY, "PointGravity", wrench, energy, TREE_LANES)
 @formula
 def field_wrenches(t, data, k, X_WA):
     """m g(t, p_A) on A, in the world, and nothing on B; NaN where the function fails."""
-    nan = math.nan
-    status, g = call(data[k + 1], t, (X_WA.p,), (nan, nan, nan))
-    m = data[k] if status == 0 else nan
+    nan, field = math.nan, Field(data, k)
+    status, g = call(field.address, t, (X_WA.p,), (nan, nan, nan))
+    m = field.mass if status == 0 else nan
     o = Vec3(0.0, 0.0, 0.0)
     return Force(o, Vec3(m * g[0], m * g[1], m * g[2])), Force(o, o)
 

@@ -20,7 +20,7 @@ long the load acts and however it oscillates, and returns to its place. Under a 
 It breaks away where the creep that precedes slip reaches the Stribeck speed, (1 − α) v_s = Ḟ/σ₀: at F_s where the load rises slowly, a
 little below F_s where it rises faster. A larger σ₀ brings it nearer to F_s.
 
-Data: F_c, F_s, v_s, σ₀, σ₁, σ₂, b (−1 of LuGre). Its state: z.
+Its state: z.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from typing import TYPE_CHECKING, Any
 from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.kinds import JOINT_FRICTION
-from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, keep, no_number
-from nexdyn.forces.tables import STATE
+from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, no_number
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
+from nexdyn.records import Record
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -45,6 +46,18 @@ if TYPE_CHECKING:
 
 LAWS = ("elasto_plastic", "lugre")
 ELASTIC = 0.7
+
+
+class Bristle(Record):
+    """Its data: F_c, F_s, v_s, σ₀, σ₁, σ₂, b (−1 of LuGre)."""
+
+    sliding: float
+    static: float
+    stribeck: float
+    stiffness: float
+    damping: float
+    viscous: float
+    elastic: float
 
 
 class JointFriction(ForceElement):
@@ -121,8 +134,8 @@ class JointFriction(ForceElement):
         return [("deflection", "", 0.0)]
 
     def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
-        data = self.data(values)
-        return [(data[3], 0.0, data[1])]
+        data = Bristle(self.data(values))
+        return [(data.stiffness, 0.0, data.static)]
 
     def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
         x = self._number(attribute, values)
@@ -134,24 +147,24 @@ class JointFriction(ForceElement):
 @formula
 def bristle(data, k, v, z):
     """τ and ż."""
-    stiffness, speed = data[k + 3], abs(v)
+    own = Bristle(data, k)
+    stiffness, speed = own.stiffness, abs(v)
     # z_s = g(v)/σ₀
-    ratio = v / data[k + 2]
-    slip = (data[k] + (data[k + 1] - data[k]) * exp(-ratio * ratio)) / stiffness
-    least, size = data[k + 6] * data[k] / stiffness, abs(z)
+    ratio = v / own.stribeck
+    slip = (own.sliding + (own.static - own.sliding) * exp(-ratio * ratio)) / stiffness
+    least, size = own.elastic * own.sliding / stiffness, abs(z)
     alpha = 1.0 if least < 0.0 else 0.0
     if least >= 0.0 and v * z > 0.0 and size > least:
         alpha = 1.0 if size >= slip else 0.5 * (1.0 - cosine(pi * (size - least) / (slip - least)))
     rate = v - alpha * speed * z / slip
-    return -(stiffness * z + data[k + 4] * rate + data[k + 5] * v), rate
+    return -(stiffness * z + own.damping * rate + own.viscous * v), rate
 
 
 @formula
 def effort(tables, e, data, k, v):
     """τ, and the rate of its bristle."""
-    s = tables.index[e, STATE]
-    tau, rate = bristle(data, k, v, tables.z[s])
-    keep(tables.rate, s, rate)
+    s = ForceEntries(tables.index)[e].state
+    tau, tables.rate[s] = bristle(data, k, v, tables.z[s])
     return tau
 
 

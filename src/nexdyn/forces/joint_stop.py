@@ -9,7 +9,7 @@ reached faster than `rest_speed` the run has an event, and the velocities jump,
     v⁺ = v + M⁻¹ h p,   h the freedom's direction,   p so that   v_j⁺ = −ε v_j
 
 with rows of closed loops as rows of the jump. It costs the energy ½ (1 − ε²) v_j² / (hᵀ M⁻¹ h). Below `rest_speed` the compliant
-stop alone carries the joint, so that bounces end. Data: k, e, a, q_min, q_max.
+stop alone carries the joint, so that bounces end.
 """
 
 from __future__ import annotations
@@ -28,10 +28,21 @@ from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.parameters import bound
+from nexdyn.records import Record
 from nexdyn.spatial.lanes import if_less, power, zero
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
+
+
+class Stop(Record):
+    """Its data: k, e, a, q_min, q_max."""
+
+    stiffness: float
+    exponent: float
+    damping: float
+    lower: float
+    upper: float
 
 
 class JointStop(ForceElement):
@@ -147,26 +158,28 @@ class JointStop(ForceElement):
 
 
 @formula
-def side(data, k, depth, rate):
+def side(stop, depth, rate):
     """k δᵉ max(0, 1 + a δ̇)."""
     o = zero(depth)
-    pressed, grip = if_less(depth, o, o, depth), 1.0 + data[k + 2] * rate
-    return data[k] * power(pressed, data[k + 1]) * if_less(grip, o, o, grip)
+    pressed, grip = if_less(depth, o, o, depth), 1.0 + stop.damping * rate
+    return stop.stiffness * power(pressed, stop.exponent) * if_less(grip, o, o, grip)
 
 
 @formula
 def effort(data, k, q, v):
     """τ of both stops."""
-    return side(data, k, data[k + 3] - q, -v) - side(data, k, q - data[k + 4], v)
+    stop = Stop(data, k)
+    return side(stop, stop.lower - q, -v) - side(stop, q - stop.upper, v)
 
 
 @formula
 def energy(data, k, q):
     """k δᵉ⁺¹/(e + 1)."""
-    o, e = zero(q), data[k + 1] + 1.0
-    low, high = data[k + 3] - q, q - data[k + 4]
+    stop = Stop(data, k)
+    o, e = zero(q), stop.exponent + 1.0
+    low, high = stop.lower - q, q - stop.upper
     low, high = if_less(low, o, o, low), if_less(high, o, o, high)
-    return data[k] / e * (power(low, e) + power(high, e))
+    return stop.stiffness / e * (power(low, e) + power(high, e))
 
 
 PAGE = InFreedom(JOINT_STOP, "JointStop", effort, energy, NO_LANES)

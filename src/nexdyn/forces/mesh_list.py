@@ -37,10 +37,10 @@ from nexdyn.forces.mesh_search import (
     triangle_in,
 )
 from nexdyn.forces.mesh_solid import NO_MESH, corner
-from nexdyn.forces.mesh_tables import CENTRE, KNOWN, LAST, PRESSED, REACH, SHIFT, TURN
+from nexdyn.forces.mesh_tables import KeptLists
 from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import T, Vec3, plus_turned
+from nexdyn.spatial.algebra import T, plus_turned
 from nexdyn.spatial.table import PoseRows
 
 LIFE, MOST_PLAY, LEAST_PLAY, LEVER = 64.0, 2e-3, 1e-9, 0.1
@@ -64,18 +64,6 @@ class Entry(NamedTuple):
     i: int
     j: int
     one: int
-
-
-@formula
-def at_three(array, k, c):
-    """Columns c to c + 2 of row k."""
-    return Vec3(array[k, c], array[k, c + 1], array[k, c + 2])
-
-
-@formula
-def put_three(array, k, c, x):
-    """Write them."""
-    array[k, c], array[k, c + 1], array[k, c + 2] = x.x, x.y, x.z
 
 
 @formula
@@ -154,8 +142,8 @@ def pressing_side(meshes, rows, walk, entry):
 @formula
 def pressed_at(meshes, walk, x):
     """Remember that solids press about x, about o, within the reach."""
-    put_three(meshes.kept.numbers, walk.kept, PRESSED, T(walk.about_b.R) @ (x - walk.about_b.p))
-    meshes.kept.numbers[walk.kept, LAST], meshes.kept.numbers[walk.kept, KNOWN] = walk.reach, 1.0
+    own = KeptLists(meshes.kept.numbers)[walk.kept]
+    own.pressed, own.last, own.known = T(walk.about_b.R) @ (x - walk.about_b.p), walk.reach, 1.0
 
 
 @formula
@@ -253,15 +241,15 @@ def find(meshes, rows, walk, play, long):
 @formula
 def play_of(kept, k, X0):
     """The play of list k, found at X₀."""
-    c = at_three(kept.numbers, k, CENTRE)
-    return Play(plus_turned(X0.p, X0.R, c), c, kept.numbers[k, SHIFT], kept.numbers[k, TURN])
+    own = KeptLists(kept.numbers)[k]
+    return Play(plus_turned(X0.p, X0.R, own.centre), own.centre, own.shift, own.turn)
 
 
 @formula
 def plan(kept, k, X, X0, size, rounding):
     """What motion the next list allows, and about which point."""
-    numbers, lever, most = kept.numbers, LEVER * size, MOST_PLAY * size
-    c = at_three(numbers, k, PRESSED)
+    own, lever, most = KeptLists(kept.numbers)[k], LEVER * size, MOST_PLAY * size
+    c = own.pressed
     shift, turn = moved(X, X0, c)
     whole = shift + lever * turn
     each, play, part = whole / max(kept.count[k, 1], 1), START * size, 0.5
@@ -269,36 +257,35 @@ def plan(kept, k, X, X0, size, rounding):
         play = LEAST_PLAY * size
         if 0.0 < each < 0.125 * most:
             play, part = min(LIFE * each, most), min(max(shift / whole, LEAST_SHARE), 1.0 - LEAST_SHARE)
-    put_three(numbers, k, CENTRE, c)
-    numbers[k, SHIFT] = part * play + min(2.0 * rounding, most)
-    numbers[k, TURN] = (1.0 - part) * play / lever
+    own.centre, own.shift = c, part * play + min(2.0 * rounding, most)
+    own.turn = (1.0 - part) * play / lever
 
 
 @outlined
 def ready(meshes, rows, walk):
     """(how many pairs of boxes are left to look at, |X c_B − X₀ c_B|, |R − R₀|₂) of a list of all that may press, or of its first part."""
     kept, k = meshes.kept, walk.kept
-    numbers, X, X0 = kept.numbers, walk.X, PoseRows(kept.pose, 0)[k]
-    shift, turn = moved(X, X0, at_three(numbers, k, CENTRE))
-    near = shift + walk.rounding <= numbers[k, SHIFT] and turn <= numbers[k, TURN]
-    if near and walk.reach <= numbers[k, REACH]:
+    own, X, X0 = KeptLists(kept.numbers)[k], walk.X, PoseRows(kept.pose, 0)[k]
+    shift, turn = moved(X, X0, own.centre)
+    near = shift + walk.rounding <= own.shift and turn <= own.turn
+    if near and walk.reach <= own.reach:
         kept.count[k, 1] += 1
         return 0, shift + walk.rounding, turn
     if not near:
-        if numbers[k, KNOWN] == 0.0:
-            put_three(numbers, k, PRESSED, T(walk.about_b.R) @ (walk.middle - walk.about_b.p))
+        if own.known == 0.0:
+            own.pressed = T(walk.about_b.R) @ (walk.middle - walk.about_b.p)
         plan(kept, k, X, X0, walk.size, walk.rounding)
     PoseRows(kept.pose, 0)[k] = X
-    walk = reaching(walk, max(walk.reach, numbers[k, LAST]))
-    left, times = find(meshes, rows, walk, play_of(kept, k, X), numbers[k, REACH] == TOO_LONG)
-    numbers[k, REACH] = walk.reach
+    walk = reaching(walk, max(walk.reach, own.last))
+    left, times = find(meshes, rows, walk, play_of(kept, k, X), own.reach == TOO_LONG)
+    own.reach = walk.reach
     if left > 0:  # too long to be kept: the next is to be shorter
-        numbers[k, REACH] = TOO_LONG
-        numbers[k, SHIFT] = max(SHORTER * numbers[k, SHIFT], 2.0 * walk.rounding)
-        numbers[k, TURN] *= SHORTER
+        own.reach = TOO_LONG
+        own.shift = max(SHORTER * own.shift, 2.0 * walk.rounding)
+        own.turn *= SHORTER
     if 1.0 < times < UNBOUNDED:
-        numbers[k, SHIFT] *= times * (1.0 - ROUNDING)
-        numbers[k, TURN] *= times * (1.0 - ROUNDING)
+        own.shift *= times * (1.0 - ROUNDING)
+        own.turn *= times * (1.0 - ROUNDING)
     kept.count[k, 1] = 1
     return left, walk.rounding, 0.0
 
@@ -307,6 +294,6 @@ def ready(meshes, rows, walk):
 def go_on(meshes, rows, walk, left):
     """The next part of a list that is too long; how many pairs of boxes are left to look at."""
     kept, k = meshes.kept, walk.kept
-    walk = reaching(walk, max(walk.reach, kept.numbers[k, LAST]))
+    walk = reaching(walk, max(walk.reach, KeptLists(kept.numbers)[k].last))
     left, _ = fill(meshes, rows, walk, play_of(kept, k, PoseRows(kept.pose, 0)[k]), left)
     return left

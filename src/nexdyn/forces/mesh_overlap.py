@@ -13,8 +13,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, NamedTuple
 
-from nexdyn.forces.mesh_solid import DEEPEST, MORE, MOST_PLANES, NO_MESH, OFFSET, SIDES, corner, normal
-from nexdyn.forces.overlap import FACES_A, NOTHING, UNBOUNDED, Side, cut, deepest, flat, whole
+from nexdyn.forces.contact_data import OF_MESH, Parts
+from nexdyn.forces.mesh_solid import MOST_PLANES, NO_MESH, Cells, corner, normal, wall
+from nexdyn.forces.overlap import NOTHING, UNBOUNDED, Side, cut, deepest, flat, whole
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Vec3, basis, cross, plus_turned
 
@@ -34,7 +35,7 @@ class Room(NamedTuple):
 @formula
 def is_mesh(data, j):
     """Whether the data of ``overlap`` from j on are those of meshes."""
-    return data[j + FACES_A] == -1.0
+    return Parts(data, j).form == OF_MESH
 
 
 @formula
@@ -43,15 +44,15 @@ def plane_of(meshes, mesh, t, X):
     if mesh == NO_MESH:
         n = Vec3(X.R.xz, X.R.yz, X.R.zz)
         return n, n @ X.p
-    n = X.R @ normal(meshes.cells, t)
-    return n, meshes.cells[t, OFFSET] + n @ X.p
+    cell = Cells(meshes.cells)[t]
+    n = X.R @ cell.n
+    return n, cell.offset + n @ X.p
 
 
 @outlined
 def cut_to_cell(meshes, rows, side, other, mesh, t, X, reach, left_out, wider):
     """(Side, the other place, whether it ends at the reach): what of a polygon lies in cell t, or in a half-space; X: the pose of its body
     about o; `left_out`: which of the planes between cells not to cut at, −1: none; `wider`: by how much all planes are moved out."""
-    cells = meshes.cells
     n_t, o_t = plane_of(meshes, mesh, t, X)
     side, other = cut(rows, side, other, n_t, o_t + wider)
     if mesh == NO_MESH:
@@ -60,7 +61,7 @@ def cut_to_cell(meshes, rows, side, other, mesh, t, X, reach, left_out, wider):
         if side.corners > 2 and c != left_out:
             nu, least = between_cells(meshes, t, c, X)
             side, other = cut(rows, side, other, -nu, (wider * sqrt(nu @ nu) if wider > 0.0 else 0.0) - least)
-    most, ends = min(reach, cells[t, DEEPEST]) + wider, False
+    most, ends = min(reach, Cells(meshes.cells)[t].deepest) + wider, False
     if side.corners > 2 and deepest_at(side, rows, n_t, o_t) > most:
         # δ ≤ most
         side, other = cut(rows, side, other, -n_t, most - o_t)
@@ -71,7 +72,8 @@ def cut_to_cell(meshes, rows, side, other, mesh, t, X, reach, left_out, wider):
 @formula
 def planes_of(meshes, t):
     """How many planes are between cell t and others."""
-    return 3 + int(meshes.cells[t, MORE + 1]) - int(meshes.cells[t, MORE])
+    cell = Cells(meshes.cells)[t]
+    return 3 + int(cell.last) - int(cell.first)
 
 
 @formula
@@ -79,9 +81,9 @@ def between_cells(meshes, t, c, X):
     """(ν, least ν · x in cell t) of plane c between it and others, about o."""
     cells = meshes.cells
     if c < 3:
-        nu = X.R @ Vec3(cells[t, SIDES + 3 * c], cells[t, SIDES + 3 * c + 1], cells[t, SIDES + 3 * c + 2])
+        nu = X.R @ wall(cells, t, c)
         return nu, nu @ plus_turned(X.p, X.R, corner(cells, t, c))
-    i, planes = int(cells[t, MORE]) + c - 3, meshes.planes
+    i, planes = int(Cells(cells)[t].first) + c - 3, meshes.planes
     nu = -(X.R @ Vec3(planes[i, 0], planes[i, 1], planes[i, 2]))
     return nu, nu @ X.p - planes[i, 3]
 
@@ -109,15 +111,13 @@ def misses(meshes, f, t, X, reach, wider):
         plus_turned(X.p, X.R, corner(cells, f, 1)),
         plus_turned(X.p, X.R, corner(cells, f, 2)),
     )
-    n, o = normal(cells, t), cells[t, OFFSET]
+    cell = Cells(cells)[t]
+    n, o = cell.n, cell.offset
     a, b, c = o - n @ x, o - n @ y, o - n @ z
-    if max(a, max(b, c)) <= -wider or min(a, min(b, c)) > min(reach, cells[t, DEEPEST]) + wider:
+    if max(a, max(b, c)) <= -wider or min(a, min(b, c)) > min(reach, cell.deepest) + wider:
         return True
     for i in range(3):
-        nu, p = (
-            Vec3(cells[t, SIDES + 3 * i], cells[t, SIDES + 3 * i + 1], cells[t, SIDES + 3 * i + 2]),
-            corner(cells, t, i),
-        )
+        nu, p = wall(cells, t, i), corner(cells, t, i)
         if max(nu @ (x - p), max(nu @ (y - p), nu @ (z - p))) <= -wider:
             return True
     return False
@@ -132,11 +132,8 @@ def extent(x):
 @formula
 def corner_under(meshes, t, c, h):
     """Where the planes of cell t that meet in corner c of its triangle meet at depth h; far away where they hardly do."""
-    cells, one, two = meshes.cells, SIDES + 3 * c, SIDES + 3 * ((c + 2) % 3)
-    along = cross(
-        Vec3(cells[t, one], cells[t, one + 1], cells[t, one + 2]),
-        Vec3(cells[t, two], cells[t, two + 1], cells[t, two + 2]),
-    )
+    cells = meshes.cells
+    along = cross(wall(cells, t, c), wall(cells, t, (c + 2) % 3))
     down = normal(cells, t) @ along
     if abs(down) < BLUNT:
         return Vec3(UNBOUNDED, UNBOUNDED, UNBOUNDED)
@@ -155,7 +152,7 @@ def beyond(n, x, top, under):
 def cell_misses(meshes, f, t, X, size, reach):
     """Whether cell f down to the depth `size`, X the pose of its body in that of t, lies beyond one of the planes of what cell t has within
     the reach. A cut across a cell is a triangle that grows or shrinks by depth: all of the cell is between six corners."""
-    cells, h = meshes.cells, min(size, meshes.cells[f, DEEPEST])
+    cells, h = meshes.cells, min(size, Cells(meshes.cells)[f].deepest)
     one, two, three = corner_under(meshes, f, 0, h), corner_under(meshes, f, 1, h), corner_under(meshes, f, 2, h)
     if not max(extent(one), max(extent(two), extent(three))) < UNBOUNDED:
         return False
@@ -166,10 +163,10 @@ def cell_misses(meshes, f, t, X, size, reach):
         plus_turned(X.p, X.R, corner(cells, f, 2)),
     )
     least, most = beyond(normal(cells, t), corner(cells, t, 0), top, under)
-    if least >= 0.0 or -most >= min(reach, cells[t, DEEPEST]):
+    if least >= 0.0 or -most >= min(reach, Cells(cells)[t].deepest):
         return True
     for i in range(3):
-        nu = Vec3(cells[t, SIDES + 3 * i], cells[t, SIDES + 3 * i + 1], cells[t, SIDES + 3 * i + 2])
+        nu = wall(cells, t, i)
         _, most = beyond(nu, corner(cells, t, i), top, under)
         if most <= 0.0:
             return True
@@ -186,16 +183,14 @@ def separation(meshes, f, t, X, reach, enough):
         plus_turned(X.p, X.R, corner(cells, f, 1)),
         plus_turned(X.p, X.R, corner(cells, f, 2)),
     )
-    n, o, h = normal(cells, t), cells[t, OFFSET], min(reach, cells[t, DEEPEST])
+    cell = Cells(cells)[t]
+    n, o, h = cell.n, cell.offset, min(reach, cell.deepest)
     a, b, c = o - n @ x, o - n @ y, o - n @ z
     far = max(-max(a, max(b, c)), min(a, min(b, c)) - h)
     for i in range(3):
         if far > enough:
             return far
-        nu, p = (
-            Vec3(cells[t, SIDES + 3 * i], cells[t, SIDES + 3 * i + 1], cells[t, SIDES + 3 * i + 2]),
-            corner(cells, t, i),
-        )
+        nu, p = wall(cells, t, i), corner(cells, t, i)
         far = max(far, -max(nu @ (x - p), max(nu @ (y - p), nu @ (z - p))))
     top = corner(cells, t, 0), corner(cells, t, 1), corner(cells, t, 2)
     under = corner_under(meshes, t, 0, h), corner_under(meshes, t, 1, h), corner_under(meshes, t, 2, h)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.forces.contact import running
+from nexdyn.forces.contact_data import OVERLAP, PointData
 from nexdyn.forces.mesh_list import first_entry, next_entry, poses_of, pressed_at, pressing_side
 from nexdyn.forces.mesh_overlap import cell_misses, stored_in_cell
 from nexdyn.forces.mesh_search import begin, farther, next_boxes, next_pair, none, part_of, start, triangle_in
 from nexdyn.forces.mesh_solid import NO_MESH
-from nexdyn.forces.overlap import OVERLAP, UNBOUNDED, Near, deepest
+from nexdyn.forces.overlap import UNBOUNDED, Near, deepest
 from nexdyn.forces.pressed import add_side, deeper_by, nothing_pressed, pressing, relative
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, outlined
@@ -60,7 +61,7 @@ def stored_in_triangles(meshes, rows, data, k, X_A, X_B):
                 if part > 0.0:
                     more, ends_here = stored_by(meshes, rows, walk, one, f, t)
                     ends = ends or (ends_here and walk.reach < walk.size)
-                    U += part * data[k] * more
+                    U += part * PointData(data, k).stiffness * more
             i, j, count = next_pair(meshes, walk, count)
         walk = farther(walk)
     return U

@@ -20,16 +20,14 @@ from math import sqrt
 from typing import NamedTuple
 
 from nexdyn.forces.mesh_overlap import extent
-from nexdyn.forces.mesh_solid import DEEPEST, NO_MESH, OFFSET, SIDES, corner, normal
-from nexdyn.forces.overlap import APART, PART_A, PART_B, UNBOUNDED, at
+from nexdyn.forces.mesh_solid import NO_MESH, Cells, corner, wall
+from nexdyn.forces.overlap import APART, UNBOUNDED, Ball
 from nexdyn.geometry.hierarchy import between, positive_parts
 from nexdyn.kernel import formula, outlined
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
 from nexdyn.spatial.table import Vec3Rows
 
-MESH_A, MESH_B, BALL_A, BALL_B, KEPT, COLUMNS = 3, 4, 5, 9, 13, 14
-"""Data behind those of a point of contact, w_A and w_B, and −1 (instead of a number of faces): the numbers of the meshes of A and B, −1 of
-a half-space, which is one triangle without end; centre and radius of a ball around each; the number of what is kept."""
 IN_B, IN_A, NEAR = 0, 1, 2
 """Searches: for triangles of A in cells of B, of B in cells of A, and for boxes that are near."""
 LONG = 0.1
@@ -38,6 +36,20 @@ START, FARTHER = 1e-3, 4.0
 """The first reach, as a part of the radius of the smaller solid; how many times farther the next one goes."""
 ROUNDING = 1e-12
 ROOT3 = sqrt(3.0)
+
+
+class MeshPair(Record):
+    """Data from OVERLAP on: w_A and w_B, what tells them; the numbers of the meshes of A and B, −1 of a half-space, which is one triangle
+    without end; a ball around each; the number of what is kept."""
+
+    part_a: float
+    part_b: float
+    form: float
+    mesh_a: float
+    mesh_b: float
+    ball_a: Ball
+    ball_b: Ball
+    kept: float
 
 
 class Walk(NamedTuple):
@@ -84,8 +96,9 @@ def about(X, o):
 @formula
 def begin(data, j, X_A, X_B):
     """(Walk, whether they may touch, minus how far apart they are at least where not)."""
-    c_A, c_B = X_A.p + X_A.R @ at(data, j + BALL_A), X_B.p + X_B.R @ at(data, j + BALL_B)
-    r_A, r_B = data[j + BALL_A + 3], data[j + BALL_B + 3]
+    pair = MeshPair(data, j)
+    c_A, c_B = X_A.p + X_A.R @ pair.ball_a.centre, X_B.p + X_B.R @ pair.ball_b.centre
+    r_A, r_B = pair.ball_a.radius, pair.ball_b.radius
     o, size = (c_A, r_A) if r_A < r_B else (c_B, r_B)
     X = Pose(T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p))
     balls = (r_A if r_A < UNBOUNDED else 0.0) + (r_B if r_B < UNBOUNDED else 0.0)
@@ -97,8 +110,8 @@ def begin(data, j, X_A, X_B):
     if bounded and d > abs(r_A - r_B):
         middle = c_A - o + (0.5 + 0.5 * (r_A - r_B) / d) * apart
     walk = Walk(
-        int(data[j + MESH_A]), int(data[j + MESH_B]), int(data[j + KEPT]), X, about(X_A, o), about(X_B, o), o, size, middle,
-        data[j + PART_A], data[j + PART_B], rounding, START * size,
+        int(pair.mesh_a), int(pair.mesh_b), int(pair.kept), X, about(X_A, o), about(X_B, o), o, size, middle,
+        pair.part_a, pair.part_b, rounding, START * size,
     )  # fmt: skip
     if bounded and d > r_A + r_B:
         return walk, False, r_A + r_B - d
@@ -208,11 +221,12 @@ def box_misses(meshes, t, X, i, reach, enough):
     negative where it may meet the cell. Beyond `enough` no more are asked."""
     nodes, cells = meshes.nodes, meshes.cells
     c, h = plus_turned(X.p, X.R, Vec3Rows(nodes, 0)[i]), Vec3Rows(nodes, 3)[i]
-    n = normal(cells, t)
-    depth, wide = cells[t, OFFSET] - n @ c, width(T(X.R) @ n, h)
-    beyond, side = max(-depth - wide, depth - wide - min(reach, cells[t, DEEPEST])), 0
+    cell = Cells(cells)[t]
+    n = cell.n
+    depth, wide = cell.offset - n @ c, width(T(X.R) @ n, h)
+    beyond, side = max(-depth - wide, depth - wide - min(reach, cell.deepest)), 0
     while side < 3 and not beyond > enough:
-        nu = Vec3(cells[t, SIDES + 3 * side], cells[t, SIDES + 3 * side + 1], cells[t, SIDES + 3 * side + 2])
+        nu = wall(cells, t, side)
         beyond = max(beyond, nu @ (corner(cells, t, side) - c) - width(T(X.R) @ nu, h))
         side += 1
     return beyond

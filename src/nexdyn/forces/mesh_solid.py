@@ -39,10 +39,9 @@ from nexdyn.model.shapes import (
     Shape,
     Sphere,
 )
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import Vec3, cross
 
-NORMAL, OFFSET, SIDES, DEEPEST, MORE, CELL_COLUMNS = 9, 12, 13, 22, 23, 25
-"""Columns of a cell: three corners, n, o, ν of the edges pq, qr, rp, half the thickness, first and last further plane."""
 TURNED, MOST_PLANES = 0.2, 32
 """|n_h − n_t| of triangles at a corner that face much the same way; how many further planes a cell has at most."""
 FLAT = 1e-12
@@ -53,6 +52,25 @@ SLIVER, NO_CELL = 1e-9, -1.0
 """A triangle whose height is no more than this part of its longest edge has no cell, and those around it are neighbours across it."""
 NO_MESH = -1
 """The number of a half-space: it has one plane, and no mesh."""
+
+
+class Cell(Record):
+    """Three corners, n, o, ν of the edges pq, qr, rp, half the thickness, first and last further plane."""
+
+    p: Vec3
+    q: Vec3
+    r: Vec3
+    n: Vec3
+    offset: float
+    pq: Vec3
+    qr: Vec3
+    rp: Vec3
+    deepest: float
+    first: float
+    last: float
+
+
+Cells = rows_of(Cell)
 
 
 class Solid(NamedTuple):
@@ -87,13 +105,21 @@ def passes(nodes, i, x, d):
 @formula
 def corner(cells, t, c):
     """Corner c of cell t."""
-    return Vec3(cells[t, 3 * c], cells[t, 3 * c + 1], cells[t, 3 * c + 2])
+    cell = Cells(cells)[t]
+    return cell.p if c == 0 else (cell.q if c == 1 else cell.r)
+
+
+@formula
+def wall(cells, t, c):
+    """ν of the side of cell t at its edge c."""
+    cell = Cells(cells)[t]
+    return cell.pq if c == 0 else (cell.qr if c == 1 else cell.rp)
 
 
 @formula
 def normal(cells, t):
     """n of cell t."""
-    return Vec3(cells[t, NORMAL], cells[t, NORMAL + 1], cells[t, NORMAL + 2])
+    return Cells(cells)[t].n
 
 
 @formula
@@ -115,8 +141,9 @@ def hit(cells, t, x, d):
 @kernel
 def halve_thickness(cells, nodes, child, open):
     """Fill in half of how thick the solid is under the centre of each triangle."""
+    deepest = Cells(cells).deepest
     for t in range(len(cells)):
-        if cells[t, DEEPEST] == NO_CELL:
+        if deepest[t] == NO_CELL:
             continue
         n = normal(cells, t)
         x = (1.0 / 3.0) * (corner(cells, t, 0) + corner(cells, t, 1) + corner(cells, t, 2))
@@ -128,12 +155,12 @@ def halve_thickness(cells, nodes, child, open):
             if not passes(nodes, i, x, -n):
                 continue
             if child[i] < 0:
-                if -1 - child[i] != t and cells[-1 - child[i], DEEPEST] != NO_CELL:
+                if -1 - child[i] != t and deepest[-1 - child[i]] != NO_CELL:
                     thick = min(thick, hit(cells, -1 - child[i], x, -n))
             else:
                 open[count, 0], open[count + 1, 0] = child[i], child[i] + 1
                 count += 2
-        cells[t, DEEPEST] = 0.5 * thick
+        deepest[t] = 0.5 * thick
 
 
 def solid_of(tables: MeshTables) -> Solid:
@@ -169,7 +196,7 @@ def solid_of(tables: MeshTables) -> Solid:
     )
     open_ = np.zeros((MOST_OPEN, 2), dtype=np.int64)
     halve_thickness(cells, tables.nodes, tables.child, open_)
-    cells[thin, DEEPEST] = 0.0
+    Cells(cells).deepest[thin] = 0.0
     return Solid(
         cells,
         planes,

@@ -7,14 +7,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.forces.mesh_solid import CELL_COLUMNS, MORE, Solid
+from nexdyn.forces.mesh_solid import Cell, Cells, Solid
 from nexdyn.geometry.hierarchy import MOST_OPEN
+from nexdyn.records import Record, rows_of
+from nexdyn.spatial.algebra import Vec3
 
 MOST_KEPT = 4096
 """How many sides of pairs a contact keeps at most."""
-CENTRE, SHIFT, TURN, REACH, PRESSED, LAST, KNOWN, NUMBERS = 0, 3, 4, 5, 6, 9, 10, 11
-"""Columns of `numbers`: c about B, the motion that the list allows: of c and of turning, the reach that it was found with, negative
-where it does not hold; where surfaces pressed last, about B, with which reach, and whether that is known."""
+
+
+class KeptList(Record):
+    """A row of `numbers`: c about B, the motion that the list allows: of c and of turning, the reach that it was found with, negative where
+    it does not hold; where surfaces pressed last, about B, with which reach, and whether that is known."""
+
+    centre: Vec3
+    shift: float
+    turn: float
+    reach: float
+    pressed: Vec3
+    last: float
+    known: float
+
+
+KeptLists = rows_of(KeptList)
 
 
 class Kept(NamedTuple):
@@ -47,8 +62,8 @@ def kept_of(triangles: Sequence[tuple[int, int]]) -> Kept:
     """Room for contacts of two solids of so many triangles each, 1 of a half-space; nothing is kept yet."""
     n = len(triangles)
     first = np.cumsum([0, *(min(MOST_KEPT, 2 * a * b) for a, b in triangles)])
-    numbers = np.zeros((n, NUMBERS))
-    numbers[:, REACH] = -1.0
+    numbers = np.zeros((n, KeptList.columns))
+    KeptLists(numbers).reach[:] = -1.0
     rows = int(first[-1])
     sides, count = np.zeros((rows, 3), dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
     return Kept(first, sides, np.zeros((rows, 2)), count, np.zeros((n, 12)), numbers)
@@ -58,10 +73,12 @@ def meshes_of(solids: Sequence[Solid], contacts: Sequence[tuple[int, int]]) -> M
     """The tables of solids, and of contacts of two of them, by their numbers; there may be none."""
     counts = [[0, 0], *([len(s.cells), len(s.nodes)] for s in solids)]
     first = np.cumsum(counts, axis=0)[: len(solids)]
-    before, cells = 0, [np.zeros((0, CELL_COLUMNS))]
+    before, cells = 0, [np.zeros((0, Cell.columns))]
     for s in solids:
         cells.append(s.cells.copy())
-        cells[-1][:, MORE : MORE + 2] += before
+        own = Cells(cells[-1])
+        for column in (own.first, own.last):
+            column += before
         before += len(s.planes)
     size = [*(len(s.cells) for s in solids), 1]  # of NO_MESH, which is −1
     return Meshes(

@@ -13,7 +13,7 @@ Contacts with a plane on a body other than body 0, the world, are on the list al
 its origin, than what is watched. Whoever puts states of forces from outside calls `tables.forget_nearby`.
 
     acting   int64   (nf + 1,)   the numbers of the forces on the list, in order; how many there are stands last
-    watched  float64 (nb, 13)    R₀, p₀ and ρ of each body; (0, 13) where there are fewer contacts than `FEW`, and all are on the list
+    watched  float64 (nb, 13)    `Watched`: R₀, p₀ and ρ of each body; (0, 13) where there are fewer contacts than `FEW`: all are on it
     skin     float64 (1,)        s
 """
 
@@ -25,13 +25,12 @@ from typing import Any
 import numpy as np
 
 from nexdyn.forces.apart import let_go_here
-from nexdyn.forces.contact import state
-from nexdyn.forces.kinds import CONTACT, FAR, SURFACE
-from nexdyn.forces.tables import ARM, BODY_A, BODY_B, FIRST, KIND, frames_a, frames_b
+from nexdyn.forces.contact_data import PointData
+from nexdyn.forces.kinds import CONTACT, SURFACE
+from nexdyn.forces.tables import ForceEntries, WatchedBodies, frames_a, frames_b
 from nexdyn.kernel import formula, outlined, overloaded
 from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.lanes import pack
-from nexdyn.spatial.table import PoseRows
 
 
 def choose(forces: Any, X: Any, x: Any) -> None:
@@ -65,18 +64,18 @@ def choose_here(forces, X):
 @formula
 def moved(forces: Any, b: Any, X: Any) -> Any:
     """m of body b at X."""
-    before, R = PoseRows(forces.watched, 0)[b], X.R
-    Q, d = before.R, X.p - before.p
+    body, R = WatchedBodies(forces.watched)[b], X.R
+    Q, d = body.before.R, X.p - body.before.p
     x: Any = Vec3(R.xx - Q.xx, R.xy - Q.xy, R.xz - Q.xz)
     y: Any = Vec3(R.yx - Q.yx, R.yy - Q.yy, R.yz - Q.yz)
     z: Any = Vec3(R.zx - Q.zx, R.zy - Q.zy, R.zz - Q.zz)
-    return sqrt(d @ d) + sqrt(x @ x + y @ y + z @ z) * forces.watched[b, ARM]
+    return sqrt(d @ d) + sqrt(x @ x + y @ y + z @ z) * body.arm
 
 
 @outlined
 def choose_anew(forces, X):
     """The list from the poses X. What friction of a contact off it held has let go."""
-    seen, n = PoseRows(forces.watched, 0), 0
+    seen, n = WatchedBodies(forces.watched).before, 0
     for b in range(len(forces.watched)):
         seen[b] = X[b]
     for e in range(len(forces.index)):
@@ -91,15 +90,15 @@ def choose_anew(forces, X):
 @formula
 def is_near(forces, e, X):
     """Whether force e is on the list, the bodies at X."""
-    kind, k, data = forces.index[e, KIND], forces.index[e, FIRST] + FAR, forces.data
-    if kind != CONTACT and kind != SURFACE:
+    force = ForceEntries(forces.index)[e]
+    if force.kind != CONTACT and force.kind != SURFACE:
         return True
-    a, b = forces.index[e, BODY_A], forces.index[e, BODY_B]
+    a, b, far = force.body_a, force.body_b, PointData(forces.data, force.first).far
     X_a, X_b, X_aA, X_bB = X[a], X[b], frames_a(forces)[e], frames_b(forces)[e]
-    d, r, side = X_a.p + X_a.R @ X_aA.p - X_b.p - X_b.R @ X_bB.p, data[k] + forces.skin[0], data[k + 1]
-    if side == 0.0:
+    d, r = X_a.p + X_a.R @ X_aA.p - X_b.p - X_b.R @ X_bB.p, far.reach + forces.skin[0]
+    if far.side == 0.0:
         return not d @ d > r * r
-    if (b if side > 0.0 else a) != 0:
+    if (b if far.side > 0.0 else a) != 0:
         return True  # its plane moves
-    n = X_b.R @ (X_bB.R @ state(data, k + 2)) if side > 0.0 else X_a.R @ (X_aA.R @ state(data, k + 2))
-    return not side * (n @ d) - data[k + 5] > r
+    n = X_b.R @ (X_bB.R @ far.n) if far.side > 0.0 else X_a.R @ (X_aA.R @ far.n)
+    return not far.side * (n @ d) - far.offset > r

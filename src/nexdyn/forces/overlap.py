@@ -19,8 +19,7 @@ there.
 Most faces are done with at once. D_B, the least over the faces of A of how deep the corners of B lie behind each, is no less than δ_A of
 any point in both bodies. A face f is the nearest of such a point only where B reaches o_f − D_B along n_f.
 
-Data, behind those of a point of contact and of what resists rolling (``surface_contact``): w_A, w_B, numbers of faces and corners of A,
-then of B, centre and radius of a ball around each, the faces (n, o) of A and B, their corners. `room`: rows of four numbers, first the
+Data from OVERLAP on: `FacesData`, the faces (n, o) of A and B, their corners. `room`: rows of four numbers, first the
 faces about a point o near the contact, in world axes, then two polygons.
 """
 
@@ -29,17 +28,39 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
+from nexdyn.forces.contact_data import Parts
 from nexdyn.kernel import formula, outlined
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import T, Vec3, basis
 
-PART_A, PART_B, FACES_A, CORNERS_A, FACES_B, CORNERS_B, BALL_A, BALL_B, TABLE = 0, 1, 2, 3, 4, 5, 6, 10, 14
-OVERLAP = 36
-"""Where these data begin among those of a force."""
 UNBOUNDED = 1e300
 """The radius of a ball around what has no end."""
 NOTHING = 1e-12
 APART = 1e-12
 """How far bodies are apart that no face separates and that have nothing in common, as a part of `reach`: no more than they are."""
+
+
+class Ball(NamedTuple):
+    """Around a solid, in its axes."""
+
+    centre: Vec3
+    radius: float
+
+
+class FacesData(Record):
+    """w_A, w_B, numbers of faces and corners of A, then of B, a ball around each."""
+
+    part_a: float
+    part_b: float
+    faces_a: float
+    corners_a: float
+    faces_b: float
+    corners_b: float
+    ball_a: Ball
+    ball_b: Ball
+
+
+FIRST_FACE = FacesData.columns
 
 
 class Near(NamedTuple):
@@ -127,16 +148,15 @@ def keep_faces(data, j, count, X, o, room, first, last, depth):
 @outlined
 def near(data, k, X_A, X_B, room):
     """The faces that may press, into `room`; data from k on."""
-    c_A, c_B = X_A.p + X_A.R @ at(data, k + BALL_A), X_B.p + X_B.R @ at(data, k + BALL_B)
-    r_A, r_B = data[k + BALL_A + 3], data[k + BALL_B + 3]
+    own = FacesData(data, k)
+    c_A, c_B = X_A.p + X_A.R @ own.ball_a.centre, X_B.p + X_B.R @ own.ball_b.centre
+    r_A, r_B = own.ball_a.radius, own.ball_b.radius
     apart = c_B - c_A
     o, reach = (c_A, r_A) if r_A < r_B else (c_B, r_B)
     if r_A < UNBOUNDED and r_B < UNBOUNDED and apart @ apart > (r_A + r_B) * (r_A + r_B):
         return Near(o, reach, 0, 0, False, r_A + r_B - sqrt(apart @ apart))
-    nfa, nva, nfb, nvb = (
-        int(data[k + FACES_A]), int(data[k + CORNERS_A]), int(data[k + FACES_B]), int(data[k + CORNERS_B]),
-    )  # fmt: skip
-    faces = k + TABLE
+    nfa, nva, nfb, nvb = int(own.faces_a), int(own.corners_a), int(own.faces_b), int(own.corners_b)
+    faces = k + FIRST_FACE
     corners_a = faces + 4 * (nfa + nfb)
     corners_b = corners_a + 3 * nva
     place(data, faces, nfa, X_A, o, room, 0)
@@ -259,10 +279,10 @@ def within(found, room, j, i):
 def stored(data, k, found, room):
     """U/k: of every face of what gives, the integral of its depth over where that is the least, by pyramids over what bounds it from a
     point of the face: what lies in its plane, of either body, then counts nothing."""
-    U, zero = 0.0, Vec3(0.0, 0.0, 0.0)
+    U, zero, parts = 0.0, Vec3(0.0, 0.0, 0.0), Parts(data, k)
     first, second = found.polygons, (found.polygons + len(room)) // 2
     for j in range(found.polygons):
-        part = data[k + PART_A] if j < found.second else data[k + PART_B]
+        part = parts.a if j < found.second else parts.b
         if part == 0.0:
             continue
         n_j, o_j = face(room, j), room[j, 3]

@@ -19,11 +19,21 @@ from nexdyn.forces.kinds import POINT_SPRING
 from nexdyn.forces.page import ALL_LANES, Between
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.spatial.lanes import if_less, sqrt, zero
 
 ROUNDED, NOTHING = 1e-24, 1e-300
 """L² as a part of the squares of the two places, and alone, below which the line through the two points has no direction."""
+
+
+class Spring(Record):
+    """Its data: k, d, L₀, f₀."""
+
+    stiffness: float
+    damping: float
+    length: float
+    force: float
 
 
 class PointSpring(PairForce):
@@ -88,17 +98,19 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world."""
     L, u = length_and_direction(X_WA.p, X_WB.p)
     v = V_B.v - V_A.v
-    T = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ v) + data[k + 3]
+    spring = Spring(data, k)
+    T = spring.stiffness * (L - spring.length) + spring.damping * (u @ v) + spring.force
     o = zero(T)
-    return opposite(Force(Vec3(o, o, o), T * u + if_less(L, NOTHING, o + data[k + 1], o) * v))
+    return opposite(Force(Vec3(o, o, o), T * u + if_less(L, NOTHING, o + spring.damping, o) * v))
 
 
 @formula
 def energy(data, k, X_WA, X_WB):
     """U = ½ k (L − L₀)² + f₀ (L − L₀)."""
     L, _ = length_and_direction(X_WA.p, X_WB.p)
-    x = L - data[k + 2]
-    return (0.5 * data[k] * x + data[k + 3]) * x
+    spring = Spring(data, k)
+    x = L - spring.length
+    return (0.5 * spring.stiffness * x + spring.force) * x
 
 
 PAGE = Between(POINT_SPRING, "PointSpring", wrench, energy, ALL_LANES)

@@ -10,6 +10,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from nexdyn.forces.contact import across, along
+from nexdyn.forces.contact_data import PointData
 from nexdyn.forces.overlap import cut, flat
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Force, Vec3, cross
@@ -44,15 +45,15 @@ def share(x):
 @outlined
 def add_point(data, k, side, x, weight, v0, w, u, rubs, s):
     """What stands at the point x about o, of the area `weight`; v = v0 + w × x, and the surfaces rub by u (``contact.Rub``)."""
-    v = v0 + cross(w, x)
+    v, own = v0 + cross(w, x), PointData(data, k)
     rate = -(side.deeper @ v)
-    p = weight * data[k] * share(side.at - side.n @ x) * share(1.0 + data[k + 2] * rate)
+    p = weight * own.stiffness * share(side.at - side.n @ x) * share(1.0 + own.damping * rate)
     normal = p * side.m
     f = normal
     if rubs:
         v_t, rub = v + u.u, along(u, side.m)
         glide = across(rub, v_t - (side.m @ v_t) * side.m)
-        f = f - (data[k + 3] * p / sqrt(glide @ glide + data[k + 4] * data[k + 4])) * across(rub, glide)
+        f = f - (own.mu * p / sqrt(glide @ glide + own.friction_speed * own.friction_speed)) * across(rub, glide)
     return Pressed(
         Force(s.all.n + cross(x, f), s.all.f + f), s.normal + normal, s.pressure + p, s.first + p * x, s.second + p * (x @ x), s.area,
         s.depth, s.peak, s.slope,
@@ -65,13 +66,13 @@ def add_side(data, k, side, part_of, room, v0, w, u, rubs, s):
     whole, centre = flat(side, room)
     if not whole > 0.0:
         return s
-    last = side.first + side.corners - 1
+    last, own = side.first + side.corners - 1, PointData(data, k)
     a = side.foot + room[last, 0] * side.one + room[last, 1] * side.two
     peak = 0.0
     for j in range(side.first, last + 1):
         b = side.foot + room[j, 0] * side.one + room[j, 1] * side.two
-        grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, b)))
-        peak = max(peak, data[k] * (side.at - side.n @ b) * grip)
+        grip = 1.0 - own.damping * (side.deeper @ (v0 + cross(w, b)))
+        peak = max(peak, own.stiffness * (side.at - side.n @ b) * grip)
         part = 0.5 * part_of * abs(side.m @ cross(a - centre, b - centre))
         for h in range(2):
             near_two, weight = (INNER, W_INNER * part) if h == 0 else (OUTER, W_OUTER * part)
@@ -82,14 +83,14 @@ def add_side(data, k, side, part_of, room, v0, w, u, rubs, s):
         a = b
     return Pressed(
         s.all, s.normal, s.pressure, s.first, s.second, s.area + part_of * whole, s.depth, max(s.peak, peak),
-        s.slope + data[k] * (part_of * whole),
+        s.slope + own.stiffness * (part_of * whole),
     )  # fmt: skip
 
 
 @formula
 def pressing(data, k, side, found, room, v0, w):
     """What of a polygon presses: where 1 + a δ̇ ≥ 0."""
-    a = data[k + 2]
+    a = PointData(data, k).damping
     if a == 0.0:
         return side
     # δ̇ = −deeper · (v0 + w × ξ)

@@ -9,9 +9,9 @@ import numpy as np
 
 from nexdyn.forces.ball_contact import solid_numbers
 from nexdyn.forces.contact import Extent, Placed
+from nexdyn.forces.contact_data import OF_ROUND
 from nexdyn.forces.foundations import BetweenSolids, place_of
 from nexdyn.forces.mesh_overlap import Room
-from nexdyn.forces.sunk import OF_ROUND
 from nexdyn.forces.surface_contact import observed
 
 

@@ -6,9 +6,9 @@ from math import sqrt
 
 from nexdyn.forces import ball
 from nexdyn.forces.contact import across, along, running
-from nexdyn.forces.overlap import OVERLAP
+from nexdyn.forces.contact_data import OVERLAP, PointData
 from nexdyn.forces.pressed import DISC, Pressed, nothing_pressed, relative, share
-from nexdyn.forces.sunk import sunk
+from nexdyn.forces.sunk import RoundData, sunk
 from nexdyn.geometry.solid import POINT
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Force, T, Vec3, cross, plus_turned
@@ -17,10 +17,10 @@ from nexdyn.spatial.algebra import Force, T, Vec3, cross, plus_turned
 @outlined
 def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):
     """The sums of a sphere about the centre of A and a solid (``ball``), and where it touches: on the solid, of two spheres midway."""
-    j, o = k + OVERLAP, Vec3(0.0, 0.0, 0.0)
+    j, o, own = k + OVERLAP, Vec3(0.0, 0.0, 0.0), PointData(data, k)
     d, n = ball.distance(data, j, T(X_B.R) @ (X_A.p - X_B.p))
-    n, depth = X_B.R @ n, data[k + ball.RADIUS] - d
-    below = d + 0.5 * depth if int(data[j + ball.KIND]) == POINT else d
+    n, depth = X_B.R @ n, own.radius - d
+    below = d + 0.5 * depth if int(ball.SolidData(data, j).kind) == POINT else d
     law, x = ball.law_of(data, k, j, depth), X_A.p - below * n
     v, w = relative(X_A, V_A, X_B, V_B, x)
     rate = -(n @ v)
@@ -30,21 +30,20 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):
         rub = along(running(data, k, X_A, X_B), n)
         slip, about = v + rub.u, law.turning * (n @ w)
         glide = across(rub, slip - (n @ slip) * n)
-        s = data[k + 3] * f_n / sqrt(glide @ glide + about * about + data[k + 4] * data[k + 4])
+        s = own.mu * f_n / sqrt(glide @ glide + about * about + own.friction_speed * own.friction_speed)
         f, torque = f - s * across(rub, glide), -s * law.turning * about
     gyration = law.turning / DISC
     return Pressed(
         Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth,
-        share(1.0 + data[k + 2] * rate) * law.peak, ball.hold(data, k, law, f_n, depth),
+        share(1.0 + own.damping * rate) * law.peak, ball.hold(data, k, law, f_n, depth),
     ), x  # fmt: skip
 
 
 @formula
 def sunk_here(data, k, X_A, X_B):
     """What of a round solid lies under the plane of B, in the axes of A (``sunk``)."""
-    j, n = k + OVERLAP, Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
-    size = Vec3(data[j + ball.SIZE], data[j + ball.SIZE + 1], data[j + ball.SIZE + 2])
-    return sunk(int(data[j + ball.KIND]), size, data[j + ball.MARGIN], T(X_A.R) @ n, n @ (X_A.p - X_B.p))
+    solid, n = RoundData(data, k + OVERLAP), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
+    return sunk(int(solid.kind), solid.size, solid.margin, T(X_A.R) @ n, n @ (X_A.p - X_B.p))
 
 
 @formula
@@ -58,27 +57,28 @@ def on_plane(x, X_A, X_B):
 def press_round(data, k, X_A, V_A, X_B, V_B, rubs):
     """The sums of a round solid and a half-space about the centre of pressure, and that; where they are apart, the nearest point."""
     w, n, o = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz), Vec3(0.0, 0.0, 0.0)
+    own = PointData(data, k)
     if not w.volume.size > 0.0:
         return nothing_pressed(w.depth), on_plane(w.lowest, X_A, X_B)
     p = on_plane(w.volume.centre, X_A, X_B)
     v, turning = relative(X_A, V_A, X_B, V_B, p)
-    grip = share(1.0 - data[k + 2] * (n @ v))
-    f_n, gyration = data[k] * w.volume.size * grip, sqrt((w.volume.m11 + w.volume.m22) / w.volume.size)
+    grip = share(1.0 - own.damping * (n @ v))
+    f_n, gyration = own.stiffness * w.volume.size * grip, sqrt((w.volume.m11 + w.volume.m22) / w.volume.size)
     # pressure that grows with how fast each point goes deeper, as it turns: − k a ∫ y × n (y · u) dV, u = n × ω
     one, two, u = X_A.R @ w.one, X_A.R @ w.two, cross(n, turning)
     u1, u2 = u @ one, u @ two
     y = (w.volume.m11 * u1 + w.volume.m12 * u2) * one + (w.volume.m12 * u1 + w.volume.m22 * u2) * two
-    rms = data[k + 2] * sqrt(share(u @ y) / w.volume.size)
-    rate = data[k] * data[k + 2] * (1.0 if 2.0 * rms <= grip else grip / (2.0 * rms))
+    rms = own.damping * sqrt(share(u @ y) / w.volume.size)
+    rate = own.stiffness * own.damping * (1.0 if 2.0 * rms <= grip else grip / (2.0 * rms))
     rocking, f = -rate * cross(y, n), f_n * n
     torque = rocking
     if rubs:
         r, rub = DISC * gyration, along(running(data, k, X_A, X_B), n)
         slip = v + rub.u
         glide, about_n = across(rub, slip - (n @ slip) * n), r * (n @ turning)
-        s = data[k + 3] * f_n / sqrt(glide @ glide + about_n * about_n + data[k + 4] * data[k + 4])
+        s = own.mu * f_n / sqrt(glide @ glide + about_n * about_n + own.friction_speed * own.friction_speed)
         f, torque = f - s * across(rub, glide), torque - (s * r * about_n) * n
-    stiff = data[k] * max(w.area.size, w.volume.size / w.depth)
+    stiff = own.stiffness * max(w.area.size, w.volume.size / w.depth)
     return Pressed(
-        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.area.size, w.depth, grip * data[k] * w.depth, stiff
+        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.area.size, w.depth, grip * own.stiffness * w.depth, stiff
     ), p  # fmt: skip

@@ -6,7 +6,7 @@
     θ̇ = g · ω                the angle of a torsion spring whose turns no coordinate counts: the reference of its own angle, behind z
 
 Tables of forces hold `z` (nz,), which a formulation fills before the forces act, and `rate` (nz,), which they fill. An element
-with states has `index[e, STATES]` of them from `index[e, STATE]` on. Lanes carry no states.
+with states has `states` of them from `state` on (`ForceEntry`). Lanes carry no states.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ import numpy as np
 
 from nexdyn.forces import actuator, kinds
 from nexdyn.forces.page import keep
-from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, OFF, STATE, STATES, ForceTables
-from nexdyn.forces.torsion_spring import REFERENCE
+from nexdyn.forces.tables import ForceEntries, ForceTables
+from nexdyn.forces.torsion_spring import Twist, keep_reference
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.system import System
 
 ACTUATOR, CONTACT, SURFACE = kinds.ACTUATOR, kinds.CONTACT, kinds.SURFACE
-SAMPLE, INTEGRAL, HELD, NEXT = actuator.SAMPLE, actuator.INTEGRAL, actuator.HELD, actuator.NEXT
 DUE = 1e-9
 """Part of the sample time by which a sample may come early: rounding of the step."""
 
@@ -42,15 +41,24 @@ def _confine_one(y, K, i, j, z, inner, m):
 @formula
 def of_contact(forces, e):
     """How many states of force e are the components of one vector that friction of a contact holds; 0 of no contact."""
-    kind = forces.index[e, KIND]
+    kind = ForceEntries(forces.index)[e].kind
     return 3 if kind == CONTACT else (4 if kind == SURFACE else 0)
 
 
 @formula
 def count(forces):
     """How many states the forces have; z itself may lie in lanes."""
-    last = len(forces.index) - 1
-    return forces.index[last, STATE] + forces.index[last, STATES] if last >= 0 else 0
+    entries = ForceEntries(forces.index)
+    if len(entries) == 0:
+        return 0
+    last = entries[len(entries) - 1]
+    return last.state + last.states
+
+
+@formula
+def wound(forces, i):
+    """The data of the i-th torsion spring whose angle is a state."""
+    return Twist(forces.data, ForceEntries(forces.index)[forces.winding[i]].first)
 
 
 put_states = generic("put_states", "z of the forces from y[first:].")
@@ -77,7 +85,7 @@ def _(forces: ForceTables, y: Any, first: Any) -> Any:
     for m in range(count(forces)):
         keep(forces.z, m, y[first + m])
     for i in range(len(forces.winding)):
-        keep(forces.data, forces.index[forces.winding[i], FIRST] + REFERENCE, y[first + count(forces) + i])
+        keep_reference(forces.data, wound(forces, i), y[first + count(forces) + i])
 
 
 @defines(put_rates)
@@ -112,7 +120,7 @@ def _(forces: ForceTables, z: Any, s: Any) -> Any:
     for m in range(count(forces)):
         forces.z[m] = z[s, m]
     for i in range(len(forces.winding)):
-        forces.data[forces.index[forces.winding[i], FIRST] + REFERENCE] = z[s, count(forces) + i]
+        wound(forces, i).reference = z[s, count(forces) + i]
 
 
 @defines(scale_states)
@@ -125,12 +133,11 @@ def _(forces: ForceTables, y: Any, s: Any, first: Any) -> Any:
     for m in range(count(forces)):
         s[first + m] = abs(y[first + m])
     for e in range(len(forces.index)):
+        force = ForceEntries(forces.index)[e]
         together = of_contact(forces, e)
         if together > 0:
             # components of one vector
-            for m in range(
-                first + forces.index[e, STATE], first + forces.index[e, STATE] + forces.index[e, STATES], together
-            ):
+            for m in range(first + force.state, first + force.state + force.states, together):
                 whole = 0.0
                 for i in range(m, m + together):
                     whole += s[i]
@@ -148,9 +155,10 @@ def _(forces: None, y: Any, K: Any, i: Any, first: Any) -> Any:
 @defines(confine_states)
 def _(forces: ForceTables, y: Any, K: Any, i: Any, first: Any) -> Any:
     for e in range(len(forces.index)):
+        force = ForceEntries(forces.index)[e]
         if of_contact(forces, e) > 0:
-            for m in range(forces.index[e, STATE], forces.index[e, STATE] + forces.index[e, STATES]):
-                if forces.index[e, OFF] != 0:
+            for m in range(force.state, force.state + force.states):
+                if force.off != 0:
                     forces.inside[m] = forces.inner[m] = 0.0
                 confine_one(y, K, i, first + m, forces.inside, forces.inner, m)
 
@@ -158,8 +166,8 @@ def _(forces: ForceTables, y: Any, K: Any, i: Any, first: Any) -> Any:
 @formula
 def is_sampled(tables, e):
     """Whether element e is a digital controller."""
-    index = tables.index
-    return index[e, STATES] > 0 and index[e, KIND] == ACTUATOR and tables.data[index[e, FIRST] + SAMPLE] > 0.0
+    force = ForceEntries(tables.index)[e]
+    return force.states > 0 and force.kind == ACTUATOR and actuator.Drive(tables.data, force.first).sample > 0.0
 
 
 @defines(next_sample)
@@ -172,7 +180,7 @@ def _(forces: ForceTables) -> Any:
     when = np.inf
     for e in range(len(forces.index)):
         if is_sampled(forces, e):
-            when = min(when, forces.z[forces.index[e, STATE] + NEXT])
+            when = min(when, actuator.DriveStates(forces.z, ForceEntries(forces.index)[e].state).next)
     return when
 
 
@@ -183,19 +191,19 @@ def _(forces: None, t: Any, q: Any, v: Any, y: Any, first: Any) -> Any:
 
 @defines(sample_forces)
 def _(forces: ForceTables, t: Any, q: Any, v: Any, y: Any, first: Any) -> Any:
-    index, z, count = forces.index, forces.z, 0
-    for e in range(len(index)):
+    entries, count = ForceEntries(forces.index), 0
+    for e in range(len(entries)):
         if is_sampled(forces, e):
-            k, s = index[e, FIRST], index[e, STATE]
-            every = forces.data[k + SAMPLE]
-            if z[s + NEXT] <= t + DUE * every:
-                x, u = actuator.sampled(
-                    t, forces.data, k, q[index[e, COORDINATE]], v[index[e, FREEDOM]], z[s + INTEGRAL]
+            force = entries[e]
+            k, own = force.first, actuator.DriveStates(forces.z, force.state)
+            every = actuator.Drive(forces.data, k).sample
+            if own.next <= t + DUE * every:
+                own.integral, own.held = actuator.sampled(
+                    t, forces.data, k, q[force.coordinate], v[force.dof], own.integral
                 )
-                z[s + INTEGRAL], z[s + HELD] = x, u
-                z[s + NEXT] = every * (np.floor(t / every + 1e-6) + 1.0)
-                for m in range(4):
-                    y[first + s + m] = z[s + m]
+                own.next = every * (np.floor(t / every + 1e-6) + 1.0)
+                for m in range(force.state, force.state + force.states):
+                    y[first + m] = forces.z[m]
                 count += 1
     return count
 

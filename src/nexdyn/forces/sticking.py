@@ -22,7 +22,7 @@ m_A m_B/(m_A + m_B).
 y lies along the surfaces: where their normal n has turned since, it is laid along them again, y − n (n · y) at its old length.
 What lies along them to rounding, and is no longer than its bound to rounding, stays as it is: to evaluate a force again changes nothing.
 A force is evaluated in the axes of B, in which y is kept: turned there and back, y would be another by rounding.
-Data from j on: μ, μ_s, v_s, ρ, 2 ζ √m. States: the three components of y in the axes of B.
+Data: a `Friction`. States: the three components of y in the axes of B.
 
 A contact over an area also holds against turning about its normal: F, y and v then have a fourth component, of the torque over a
 radius r and of r times the relative rate of turning about n, and all of the law holds for the four together: a body that slides while
@@ -40,7 +40,6 @@ from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
 
-FRICTION, STATIC, STRIBECK, RATIO, DAMPING = range(5)
 LEAST, ITERATIONS = 1e-300, 60
 ROUNDING = 1e-14
 """Part of |y| by which y may leave the surfaces, or exceed its bound."""
@@ -49,8 +48,8 @@ ROUNDING = 1e-14
 class Slip(NamedTuple):
     """y, F or v of a contact over an area: along the surfaces, and the fourth component, about the normal."""
 
-    along: Any
-    about: Any
+    along: Vec3
+    about: float
 
 
 @defines(operator.add)
@@ -82,12 +81,12 @@ class Grip(NamedTuple):
 
 
 @formula
-def grip(data, j, slope, f_n, speed):
+def grip(friction, slope, f_n, speed):
     """At d(k δᵉ)/dδ = slope, the normal force f_n and the sliding speed."""
-    root = sqrt(data[j + RATIO] * slope)
-    ratio = speed / data[j + STRIBECK]
-    mu = data[j + FRICTION] + (data[j + STATIC] - data[j + FRICTION]) * exp(-ratio * ratio)
-    return Grip(root, data[j + DAMPING] * root, mu * f_n)
+    root = sqrt(friction.ratio * slope)
+    ratio = speed / friction.stribeck
+    mu = friction.mu + (friction.static - friction.mu) * exp(-ratio * ratio)
+    return Grip(root, friction.damping * root, mu * f_n)
 
 
 @formula

@@ -15,7 +15,7 @@ Each is integrated over z by Gauss's rule, from where discs begin to be cut to w
 is integrated is smooth in u there. Small α are done by powers of α, without differences of large numbers. An ellipsoid is the unit ball,
 stretched along its axes.
 
-Data behind those of a point of contact: w_A, w_B, −2 (instead of a number of faces), kind of the solid, its sizes and margin (``ball``).
+Data from OVERLAP on: `RoundData`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nexdyn.forces.overlap import FACES_A
+from nexdyn.forces.contact_data import OF_ROUND, Parts
 from nexdyn.geometry import capsule, cone, cylinder, ellipsoid
 from nexdyn.geometry.solid import CONE, CYLINDER, ELLIPSOID, SEGMENT, Solid
 from nexdyn.kernel import formula, outlined
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Vec3, basis, cross
 
-OF_ROUND = -2.0
-"""What these data have instead of a number of faces."""
 ROUND = (CYLINDER, CONE, SEGMENT, ELLIPSOID)
 """The solids that this page knows."""
 LEVEL = 1e-12
@@ -50,6 +49,17 @@ EVEN_WAY, EVEN_WEIGHT = (
     tuple(float(x) for x in 0.5 + 0.5 * _nodes),
     tuple(float(x) for x in 0.5 * _weights),
 )
+
+
+class RoundData(Record):
+    """w_A, w_B, what tells it, kind of the solid, its sizes and margin."""
+
+    part_a: float
+    part_b: float
+    form: float
+    kind: float
+    size: Vec3
+    margin: float
 
 
 class Moments(NamedTuple):
@@ -306,7 +316,7 @@ def of_ellipsoid(D, n, h):
 @formula
 def is_round(data, j):
     """Whether the data of ``overlap`` from j on are those of a round solid."""
-    return data[j + FACES_A] == OF_ROUND
+    return Parts(data, j).form == OF_ROUND
 
 
 @formula

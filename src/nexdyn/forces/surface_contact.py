@@ -35,29 +35,15 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces import ball, sticking
-from nexdyn.forces.contact import (
-    CONTACT_COLUMNS,
-    HELD,
-    STICK,
-    Extent,
-    Rub,
-    across,
-    along,
-    put_state,
-    running,
-    state,
-)
-from nexdyn.forces.foundations import RESISTS, BetweenSolids
+from nexdyn.forces.contact import HELD, Extent, Rub, Seen, across, along, put_state, running, state
+from nexdyn.forces.contact_data import OVERLAP, POINT_DATA, Parts, PointData, Resistance
+from nexdyn.forces.foundations import BetweenSolids
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.mesh_overlap import Room, is_mesh
 from nexdyn.forces.mesh_press import meshes_apart, press_meshes, stored_in_meshes
 from nexdyn.forces.overlap import (
-    FACES_A,
-    FACES_B,
-    OVERLAP,
-    PART_A,
-    PART_B,
     UNBOUNDED,
+    FacesData,
     deepest,
     near,
     polygon,
@@ -69,7 +55,7 @@ from nexdyn.forces.pressed import DISC, add_side, deeper_by, nothing_pressed, pr
 from nexdyn.forces.round_press import press_ball, press_round, sunk_here
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.sunk import is_round
-from nexdyn.forces.tables import STATE, STATES
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.generic import defines, generic
 from nexdyn.geometry.hull import surface
 from nexdyn.kernel import formula, kernel, outlined
@@ -113,13 +99,14 @@ class SurfaceContact(BetweenSolids):
         return room_for(sum(len(solid_numbers(self.__dict__[f"solid_{x}"])[0]) for x in "ab"))
 
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
-        rows = room_for(int(data[OVERLAP + FACES_A] + data[OVERLAP + FACES_B]))
+        own = FacesData(data, OVERLAP)
+        rows = room_for(int(own.faces_a + own.faces_b))
         return observed(data, A, B, z, Room(np.zeros((rows, 4)), None))
 
 
 def observed(data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray, room: Room) -> np.ndarray:
     """(N, 1, 21), as `motion_table` of a contact, with its scratch."""
-    out = np.empty((len(A), 1, CONTACT_COLUMNS))
+    out = np.empty((len(A), 1, Seen.columns))
     motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
     observe_surface(np.array(data), motion_a, motion_b, own, room, out)
     return out
@@ -180,11 +167,11 @@ def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):
     found = near(data, k + OVERLAP, X_A, X_B, room)
     s = nothing_pressed(found.depth)
     if found.any:
-        (v0, w), u = relative(X_A, V_A, X_B, V_B, found.o), running(data, k, X_A, X_B)
+        (v0, w), u, parts = relative(X_A, V_A, X_B, V_B, found.o), running(data, k, X_A, X_B), Parts(data, k + OVERLAP)
         for f in range(found.second):
             for g in range(found.second, found.polygons):
                 for one in range(2):
-                    part, i, j = (data[k + OVERLAP + PART_B], f, g) if one == 0 else (data[k + OVERLAP + PART_A], g, f)
+                    part, i, j = (parts.b, f, g) if one == 0 else (parts.a, g, f)
                     if part > 0.0:
                         side = polygon(found, room, i, j, found.second)
                         if side.corners < 3:
@@ -208,10 +195,11 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):
     v = v + rub.u
     v_t = v - (n @ v) * n
     slip = Slip(across(rub, v_t), r * (n @ w))
-    grip = sticking.grip(data, k + STICK, s.slope, f_n, sticking.size(slip))
-    arms = (data[k + RESISTS], data[k + RESISTS + 1])
+    grip = sticking.grip(PointData(data, k).friction, s.slope, f_n, sticking.size(slip))
+    own = Resistance(data, k + POINT_DATA)
+    arms = (own.rolls, own.turns)
     roll = Slip(arms[0] * (w - (n @ w) * n), arms[1] * (n @ w))
-    resistance = sticking.Grip(grip.root, grip.damping, data[k + RESISTS + 2] * f_n)
+    resistance = sticking.Grip(grip.root, grip.damping, own.part * f_n)
     return Held(n, p, f_n, v_t, slip, r, rub, grip, arms, roll, resistance)
 
 
@@ -271,17 +259,18 @@ def wrenches(s, o, X_A, X_B):
 @outlined
 def wrench_here(tables, e, k, X_A, V_A, X_B, V_B):
     """Forces on A and on B, each at its origin, in the world; where friction sticks also the rates of its states, as in ``contact``."""
-    data, sticks = tables.data, tables.index[e, STATES] > 0
-    s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, not sticks and data[k + 3] > 0.0)
+    force = ForceEntries(tables.index)[e]
+    data, sticks = tables.data, force.states > 0
+    s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, not sticks and PointData(data, k).mu > 0.0)
     F_A, F_B = wrenches(s, o, X_A, X_B)
     if sticks:
-        for m in range(tables.index[e, STATE], tables.index[e, STATE] + tables.index[e, STATES]):
+        for m in range(force.state, force.state + force.states):
             tables.inside[m] = tables.inner[m] = tables.rate[m] = tables.bound[m] = 0.0
         if s.pressure > 0.0:
             h = holding(data, k, s, o, X_A, V_A, X_B, V_B)
-            W = held_force(h, pulled(tables, tables.index[e, STATE], h.grip, h.v, h, X_B), X_B)
+            W = held_force(h, pulled(tables, force.state, h.grip, h.v, h, X_B), X_B)
             if resists(tables, e):
-                f = pulled(tables, tables.index[e, STATE] + ONE, h.resistance, h.roll, h, X_B)
+                f = pulled(tables, force.state + ONE, h.resistance, h.roll, h, X_B)
                 W = Force(W.n + held_moment(h, f, X_B), W.f)
             F_A = F_A + Force(W.n + cross(h.p - X_A.p, W.f), W.f)
             F_B = F_B - Force(W.n + cross(h.p - X_B.p, W.f), W.f)
@@ -291,7 +280,7 @@ def wrench_here(tables, e, k, X_A, V_A, X_B, V_B):
 @formula
 def resists(tables, e):
     """Whether force e resists rolling."""
-    return tables.index[e, STATES] > ONE
+    return ForceEntries(tables.index)[e].states > ONE
 
 
 @formula
@@ -309,8 +298,9 @@ def pulled(tables, j, grip, v, h, X_B):
 @outlined
 def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, begun):
     """y at the end of a step into z (``sticking``); returns √σ."""
-    data, j, root = tables.data, tables.index[e, STATE], 0.0
-    for m in range(j, j + tables.index[e, STATES]):
+    force = ForceEntries(tables.index)[e]
+    data, j, root = tables.data, force.state, 0.0
+    for m in range(j, j + force.states):
         tables.z[m] = 0.0
     s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, False)
     if s.pressure > 0.0:
@@ -326,12 +316,13 @@ def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, begun):
 @outlined
 def energy_here(tables, e, k, X_A, X_B):
     """U."""
-    data, zero = tables.data, Vec3(0.0, 0.0, 0.0)
+    force = ForceEntries(tables.index)[e]
+    data, zero, own = tables.data, Vec3(0.0, 0.0, 0.0), PointData(tables.data, k)
     if ball.is_ball(data, k + OVERLAP):
         d, _ = ball.distance(data, k + OVERLAP, T(X_B.R) @ (X_A.p - X_B.p))
-        U = ball.law_of(data, k, k + OVERLAP, data[k + ball.RADIUS] - d).energy
+        U = ball.law_of(data, k, k + OVERLAP, own.radius - d).energy
     elif is_round(data, k + OVERLAP):
-        U = data[k] * sunk_here(data, k, X_A, X_B).energy
+        U = own.stiffness * sunk_here(data, k, X_A, X_B).energy
     elif is_mesh(data, k + OVERLAP):
         U = stored_in_meshes(tables.room.meshes, tables.room.rows, data, k, X_A, X_B)
     else:
@@ -339,13 +330,13 @@ def energy_here(tables, e, k, X_A, X_B):
         found = near(data, k + OVERLAP, X_A, X_B, rows)
         if not found.any:
             return 0.0
-        U = data[k] * stored(data, k + OVERLAP, found, rows)
-    if tables.index[e, STATES] > 0:
+        U = own.stiffness * stored(data, k + OVERLAP, found, rows)
+    if force.states > 0:
         still = Motion(zero, zero)
         s, o = press(data, k, X_A, still, X_B, still, tables.room, False)
         if s.pressure > 0.0:
             h = holding(data, k, s, o, X_A, still, X_B, still)
-            j = tables.index[e, STATE]
+            j = force.state
             y = sticking.shortened(slip_state(tables.z, j), sticking.bound(h.grip))
             U += 0.5 * (y @ y)
             if resists(tables, e):
@@ -405,23 +396,22 @@ def observe_surface(data, motion_a, motion_b, z, room, out):
         MotionRows(motion_b, 12),
     )
     for i in range(len(out)):
-        row, held = out[i, 0], z.shape[1] > 0
-        s, o = press(data, 0, X_A[i], V_A[i], X_B[i], V_B[i], room, not held and data[3] > 0.0 and data[4] > 0.0)
-        for c in range(len(row)):
-            row[c] = 0.0
+        row, held, own = Seen(out[i, 0]), z.shape[1] > 0, PointData(data)
+        rubs = not held and own.mu > 0.0 and own.friction_speed > 0.0
+        s, o = press(data, 0, X_A[i], V_A[i], X_B[i], V_B[i], room, rubs)
+        for c in range(out.shape[2]):
+            out[i, 0, c] = 0.0
         if not s.pressure > 0.0:
-            put_state(row, 3, o)
-            row[8] = s.depth
+            row.point, row.depth = o, s.depth
             if is_mesh(data, OVERLAP) and not s.depth > 0.0:
-                row[8] = meshes_apart(room.meshes, data, 0, X_A[i], X_B[i])
+                row.depth = meshes_apart(room.meshes, data, 0, X_A[i], X_B[i])
             if ball.is_ball(data, OVERLAP) or is_round(data, OVERLAP):
                 n = Vec3(0.0, 0.0, 1.0)
                 if ball.is_ball(data, OVERLAP):
                     _, n = ball.distance(data, OVERLAP, T(X_B[i].R) @ (X_A[i].p - X_B[i].p))
                 n, (v, _) = X_B[i].R @ n, relative(X_A[i], V_A[i], X_B[i], V_B[i], o)
                 v = v + running(data, 0, X_A[i], X_B[i]).u
-                put_state(row, 9, n)
-                put_state(row, 12, v - (n @ v) * n)
+                row.normal, row.sliding = n, v - (n @ v) * n
             continue
         h = holding(data, 0, s, o, X_A[i], V_A[i], X_B[i], V_B[i])
         if held:
@@ -432,17 +422,14 @@ def observe_surface(data, motion_a, motion_b, z, room, out):
             if z.shape[1] > ONE:
                 g, _, _, _ = sticking.drag(h.resistance, sticking.laid(slip_state(z[i], ONE), n), in_b(X_B[i], h.roll))
                 moment = moment + held_moment(h, g, X_B[i])
-            row[15] = 1.0 if sticking.size(f) < HELD * h.grip.most else 0.0
+            row.sticks = 1.0 if sticking.size(f) < HELD * h.grip.most else 0.0
         else:
             f_t = s.all.f - s.normal
             moment = s.all.n - cross(h.p - o, s.all.f)
-        put_state(row, 0, s.normal + f_t)
-        put_state(row, 3, h.p)
-        row[6], row[7], row[8] = h.f_n, sqrt(f_t @ f_t), s.depth
-        put_state(row, 9, h.n)
-        put_state(row, 12, h.v_t)
-        row[16], row[17] = s.area, s.peak
-        put_state(row, 18, moment)
+        row.force, row.point, row.moment = s.normal + f_t, h.p, moment
+        row.normal_force, row.tangential_force, row.depth = h.f_n, sqrt(f_t @ f_t), s.depth
+        row.normal, row.sliding = h.n, h.v_t
+        row.area, row.pressure = s.area, s.peak
 
 
 @formula

@@ -18,12 +18,12 @@ from typing import Any
 
 from nexdyn.forces import ball, mesh_list, mesh_overlap, mesh_search, overlap, surface_contact
 from nexdyn.forces.contact import across, along, running
-from nexdyn.forces.overlap import OVERLAP
+from nexdyn.forces.contact_data import OVERLAP, Parts, PointData
 from nexdyn.forces.pressed import relative, share
 from nexdyn.forces.round_press import sunk_here
 from nexdyn.forces.sticking import Slip, laid, size, yielding
 from nexdyn.forces.sunk import is_round
-from nexdyn.forces.tables import STATES
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.spatial.algebra import Vec3, basis, cross, plus_turned
@@ -47,27 +47,28 @@ def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, u, to_b, rubs, kep
     """The part `part_of` of a polygon; `rubs`: with friction that is regularised."""
     if side.corners < 3:
         return
+    own = PointData(data, k)
     a = side.foot + room[side.first, 0] * side.one + room[side.first, 1] * side.two
     for i in range(side.first + 1, side.first + side.corners - 1):
         b = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
         c = side.foot + room[i + 1, 0] * side.one + room[i + 1, 1] * side.two
         normal = cross(b - a, c - a)
-        part = part_of * data[k] * math.sqrt(normal @ normal) / 6.0
+        part = part_of * own.stiffness * math.sqrt(normal @ normal) / 6.0
         for h in range(3):
             # the middles of the sides, exact to degree 2
             x = 0.5 * (a + b) if h == 0 else (0.5 * (b + c) if h == 1 else 0.5 * (c + a))
-            grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, x)))
+            grip = 1.0 - own.damping * (side.deeper @ (v0 + cross(w, x)))
             if grip > 0.0:
                 r, depth = to_b + x, share(side.at - side.n @ x)
-                slope = 0.5 * part * (bh2 * grip + gh * data[k + 2] * depth)
+                slope = 0.5 * part * (bh2 * grip + gh * own.damping * depth)
                 pressed, deeper = cross(r, side.m), cross(r, side.deeper)
                 add_product(K, slope, pressed, side.m, deeper, side.deeper)
                 add_product(K, slope, deeper, side.deeper, pressed, side.m)
                 if rubs:
                     v, rub = v0 + cross(w, x) + u.u, along(u, side.m)
                     v = across(rub, v - (side.m @ v) * side.m)
-                    s = 1.0 / math.sqrt(v @ v + data[k + 4] * data[k + 4])
-                    stiff, slides = gh * data[k + 3] * part * grip * depth * s, across(rub, s * v)
+                    s = 1.0 / math.sqrt(v @ v + own.friction_speed * own.friction_speed)
+                    stiff, slides = gh * own.mu * part * grip * depth * s, across(rub, s * v)
                     one, two = basis(side.m)
                     one, two = across(rub, one), across(rub, two)
                     add_product(K, stiff, cross(r, one), one, cross(r, one), one)
@@ -80,18 +81,18 @@ def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, u, to_b, rubs, kep
 def add_faces(data, k, K, room, gh, bh2, motion, rubs, kept):
     """The part of the pressure of bodies with faces."""
     X_A, V_A, X_B, V_B = motion
-    j = k + OVERLAP
-    found = overlap.near(data, j, X_A, X_B, room)
+    parts = Parts(data, k + OVERLAP)
+    found = overlap.near(data, k + OVERLAP, X_A, X_B, room)
     v0, w = relative(X_A, V_A, X_B, V_B, found.o)
     u, to_b = running(data, k, X_A, X_B), found.o - X_B.p
     for f in range(found.second):
         for g in range(found.second, found.polygons):
-            if data[j + overlap.PART_B] > 0.0:
+            if parts.b > 0.0:
                 side = overlap.polygon(found, room, f, g, found.second)
-                add_side(data, k, K, room, side, data[j + overlap.PART_B], gh, bh2, v0, w, u, to_b, rubs, kept)
-            if data[j + overlap.PART_A] > 0.0:
+                add_side(data, k, K, room, side, parts.b, gh, bh2, v0, w, u, to_b, rubs, kept)
+            if parts.a > 0.0:
                 side = overlap.polygon(found, room, g, f, found.second)
-                add_side(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, u, to_b, rubs, kept)
+                add_side(data, k, K, room, side, parts.a, gh, bh2, v0, w, u, to_b, rubs, kept)
 
 
 @outlined
@@ -178,11 +179,11 @@ def add_moments(K, c, of, X_A, X_B, one, two, n):
 @outlined
 def add_round(data, k, K, gh, bh2, X_A, X_B, s):
     """The part of the pressure of a round solid on a half-space, of the sums s."""
-    w, n = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
-    one, two, grip = X_A.R @ w.one, X_A.R @ w.two, s.pressure / (data[k] * w.volume.size)
-    add_moments(K, bh2 * grip * data[k], w.area, X_A, X_B, one, two, n)
+    w, n, own = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz), PointData(data, k)
+    one, two, grip = X_A.R @ w.one, X_A.R @ w.two, s.pressure / (own.stiffness * w.volume.size)
+    add_moments(K, bh2 * grip * own.stiffness, w.area, X_A, X_B, one, two, n)
     if grip > 0.0:
-        add_moments(K, gh * data[k + 2] * data[k], w.volume, X_A, X_B, one, two, n)
+        add_moments(K, gh * own.damping * own.stiffness, w.volume, X_A, X_B, one, two, n)
 
 
 @kernel
@@ -191,8 +192,8 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
     `begun`, and what is `kept` of friction: SECANT or TANGENT."""
     gh, bh2 = weights
     X_A, V_A, X_B, V_B = motion
-    data, room = tables.data, tables.room
-    sticks, is_ball = tables.index[e, STATES] > 0, ball.is_ball(data, k + OVERLAP)
+    data, room, own = tables.data, tables.room, PointData(tables.data, k)
+    sticks, is_ball = ForceEntries(tables.index)[e].states > 0, ball.is_ball(data, k + OVERLAP)
     s, place = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
     if not s.pressure > 0.0:
         return
@@ -207,10 +208,10 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
     elif is_round(data, k + OVERLAP):
         add_round(data, k, K, gh, bh2, X_A, X_B, s)
     elif mesh_overlap.is_mesh(data, k + OVERLAP):
-        rubs = not sticks and data[k + 3] > 0.0
+        rubs = not sticks and own.mu > 0.0
         add_meshes(room.meshes, (room.rows, s.depth), (data, k), K, weights, motion, (rubs, kept))
     else:
-        add_faces(data, k, K, room.rows, gh, bh2, motion, not sticks and data[k + 3] > 0.0, kept)
+        add_faces(data, k, K, room.rows, gh, bh2, motion, not sticks and own.mu > 0.0, kept)
     held = surface_contact.holding(data, k, s, place, X_A, V_A, X_B, V_B)
     r, v = held.p - X_B.p, held.v
     if sticks:
@@ -222,7 +223,7 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
             stiff, slides, F = sticking_slope(held.resistance, y, held.roll, begun.g_rolled, kept)
             add_resistance(K, held, F, gh * stiff, slides)
     elif is_ball or is_round(data, k + OVERLAP):
-        squared = v @ v + data[k + 4] * data[k + 4]
+        squared = v @ v + own.friction_speed * own.friction_speed
         F = (1.0 / max(size(v), NOTHING)) * v
         slides = (v @ v) / squared if kept == TANGENT else 0.0
-        add_friction(K, held, F, gh * data[k + 3] * held.f_n / math.sqrt(squared), slides, r)
+        add_friction(K, held, F, gh * own.mu * held.f_n / math.sqrt(squared), slides, r)

@@ -1,16 +1,15 @@
 """How forces cross into a kernel: three tables, one row a force, and the states that forces have.
 
-    index   int64   (nf, 11)  kind, body A, body B, first datum, number of data, freedom, coordinate, first state, states, off,
-                              where its functions of time stand among the data, or 0 (``contact_functions``)
+    index   int64   (nf, 11)  `ForceEntry`: kind, bodies, where its data and its states stand
     frames  float64 (nf, 24)  X_LA (12), X_LB (12): the force's frames in the kernels' frames of those bodies
-    data    float64 (…)       what each force's page says, row after row
+    data    float64 (…)       what each force's page says, record after record
     z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
     bound   float64 (nz,)     of friction that sticks in a contact what y may be (``sticking``); of other states nothing
     inside, inner (nz,)       the same within their bounds, and their rates there
     acting, watched, skin     which forces may act (``nearby``)
     room                      scratch and meshes of contacts over areas (``mesh_overlap``)
 
-A force in a joint has its freedom and coordinate (rows of v and q) and no bodies; the others have freedom −1.
+A force in a joint has its degree of freedom and coordinate (rows of v and q) and no bodies; the others have `NO_DOF`.
 
 A formulation says where bodies and freedoms are; body 0 is the world.
 """
@@ -22,14 +21,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.forces.kinds import CONTACT, FAR, SURFACE
+from nexdyn.forces.contact_data import OVERLAP, PointData
+from nexdyn.forces.kinds import CONTACT, SURFACE
 from nexdyn.forces.mesh_overlap import Room
-from nexdyn.forces.mesh_search import KEPT, MESH_A
+from nexdyn.forces.mesh_search import MeshPair
 from nexdyn.forces.mesh_solid import NO_MESH, Solid
 from nexdyn.forces.mesh_tables import meshes_of
-from nexdyn.forces.overlap import OVERLAP, UNBOUNDED
+from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.kernel import formula
 from nexdyn.model.once import unchanged
+from nexdyn.records import Record, rows_of
+from nexdyn.spatial.algebra import Pose
 from nexdyn.spatial.table import PoseRows
 from nexdyn.variants import leaves_out
 
@@ -37,13 +39,9 @@ if TYPE_CHECKING:
     from nexdyn.model.force import Force
     from nexdyn.model.system import System
 
-KIND, BODY_A, BODY_B, FIRST, COUNT, FREEDOM, COORDINATE, STATE, STATES, OFF, VARYING = range(11)
-INDEX_COLUMNS, FRAME_COLUMNS = 11, 24
 MOST_STATES = 12
 """States of a user's force, at most: what its call has room for."""
-NO_FREEDOM = -1
-ARM, WATCHED = 12, 13
-"""Where ρ stands among what is known of a body that is watched, and how many numbers these are."""
+NO_DOF = -1
 FEW, SKIN = 32, 0.3
 """Contacts below which all are on the list of what may act, and s as a part of what surfaces reach (``nearby``)."""
 
@@ -51,6 +49,51 @@ Place = Callable[[str], tuple[int, np.ndarray, np.ndarray]]
 """Of a body's name: its number in the kernels, and R_LB (3, 3), p_LB (3,) [m] of its frame in the kernels' frame L."""
 Freedom = Callable[[str], tuple[int, int]]
 """Of a joint's name: its first coordinate and its first freedom."""
+
+
+class ForceEntry(Record):
+    """A row of the table of forces: its data are `count` numbers from `first` on, its states `states` of z from `state` on; `varying`:
+    where its functions of time stand among the data, or 0 (``contact_functions``)."""
+
+    kind: int
+    body_a: int
+    body_b: int
+    first: int
+    count: int
+    dof: int
+    coordinate: int
+    state: int
+    states: int
+    off: int
+    varying: int
+
+
+class Watched(Record):
+    """What is known of a body that is watched (``nearby``): where it was, and ρ."""
+
+    before: Pose
+    arm: float
+
+
+class Unknown(Record):
+    """Of a state of a user's force: what is left, ż where slopes are taken, c, Δz (``user_states``)."""
+
+    residual: float
+    sloped: float
+    given: float
+    change: float
+
+
+ForceEntries, WatchedBodies, Unknowns = rows_of(ForceEntry), rows_of(Watched), rows_of(Unknown)
+
+
+class Newton(NamedTuple):
+    """Scratch of users' forces with states: the matrix (12, 12), ∂ż/∂z (12, 12) as last taken, the first NaN where not at all, and
+    `unknowns` (12, 4)."""
+
+    matrix: Any
+    slopes: Any
+    unknowns: Any
 
 
 class ForceTables(NamedTuple):
@@ -66,11 +109,10 @@ class ForceTables(NamedTuple):
     bound: Any = np.zeros(0)
     inside: Any = np.zeros(0)
     inner: Any = np.zeros(0)
-    newton: Any = np.zeros((0, 0))
-    """(12, 28) scratch of users' forces with states (``user_states``)."""
+    newton: Newton = Newton(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, Unknown.columns)))
     acting: Any = np.zeros(1, dtype=np.int64)
     """(nf + 1,) the forces that may act, and how many they are (``nearby``)."""
-    watched: Any = np.zeros((0, WATCHED))
+    watched: Any = np.zeros((0, Watched.columns))
     skin: Any = np.zeros(1)
     room: Any = None
     """Scratch and meshes of surfaces in contact; None where there are none: then nothing of them is compiled."""
@@ -84,29 +126,29 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
 
 def _force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
     values, forces = system.values, list(system.forces.values())
-    index = np.zeros((len(forces), INDEX_COLUMNS), dtype=np.int64)
+    index = np.zeros((len(forces), ForceEntry.columns), dtype=np.int64)
     frames = np.tile([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (len(forces), 2))
     data: list[float] = []
     start: list[float] = []
     for e, force in enumerate(forces):
         numbers = force.data_in(system)
         functions = force.varying(system)
-        index[e, [KIND, FIRST, COUNT, FREEDOM]] = force.code, len(data), len(numbers) + len(functions), NO_FREEDOM
+        row = ForceEntry(index[e])
+        row.kind, row.first, row.count, row.dof = force.code, len(data), len(numbers) + len(functions), NO_DOF
         data += numbers
         if functions:
-            index[e, VARYING] = len(data)
+            row.varying = len(data)
             data += functions
         states = force.states(values)
-        index[e, [STATE, STATES]] = len(start), len(states)
-        index[e, OFF] = force.is_off
+        row.state, row.states, row.off = len(start), len(states), force.is_off
         start += [initial for _, _, initial in states]
         if force.joint_name is not None:
             first_q, first_v = freedom(force.joint_name)
             offset = force.__dict__["freedom"]
-            index[e, [COORDINATE, FREEDOM]] = first_q + offset, first_v + offset
+            row.coordinate, row.dof = first_q + offset, first_v + offset
         for side, frame in enumerate(force.frames(system)):
             body, R_LB, p_LB = place(frame.body)
-            index[e, BODY_A + side] = body
+            row.body_a, row.body_b = (row.body_a, body) if side else (body, row.body_b)
             X = frames[e, 12 * side : 12 * side + 12]
             X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
     numbers_of_all = np.array(data)
@@ -120,7 +162,7 @@ def _force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables
         bound=np.zeros(len(start)),
         inside=np.zeros(len(start)),
         inner=np.zeros(len(start)),
-        newton=np.zeros((MOST_STATES, 2 * MOST_STATES + 4)),
+        newton=Newton(*(np.zeros((MOST_STATES, m)) for m in (MOST_STATES, MOST_STATES, Unknown.columns))),
         acting=acting,
         watched=watched,
         skin=skin,
@@ -130,26 +172,29 @@ def _force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables
 
 def watching(index: np.ndarray, frames: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`acting`, with all forces on it, `watched`, nothing seen yet, and `skin` (``nearby``)."""
-    acting = np.append(np.arange(len(index)), len(index))
-    touching = np.flatnonzero(np.isin(index[:, KIND], (CONTACT, SURFACE)))
+    entries, acting = ForceEntries(index), np.append(np.arange(len(index)), len(index))
+    touching, nothing = np.flatnonzero(np.isin(entries.kind, (CONTACT, SURFACE))), np.zeros((0, Watched.columns))
     if len(touching) < FEW:
-        return acting, np.zeros((0, WATCHED)), np.zeros(1)
-    bodies = index[touching][:, [BODY_A, BODY_B]]
-    watched = np.full((bodies.max() + 1, WATCHED), np.nan)
-    watched[:, ARM] = 0.0
-    for side, place in enumerate((slice(9, 12), slice(21, 24))):
-        np.maximum.at(watched[:, ARM], bodies[:, side], np.linalg.norm(frames[touching, place], axis=1))
-    reach, arms = data[index[touching, FIRST] + FAR], np.linalg.norm(frames[touching, 9:12], axis=1)
+        return acting, nothing, np.zeros(1)
+    bodies = entries.body_a[touching], entries.body_b[touching]
+    watched = np.full((max(map(np.max, bodies)) + 1, Watched.columns), np.nan)
+    farthest = WatchedBodies(watched).arm
+    farthest[:] = 0.0
+    for side, place in zip(bodies, (slice(9, 12), slice(21, 24)), strict=True):
+        np.maximum.at(farthest, side, np.linalg.norm(frames[touching, place], axis=1))
+    reach = data[entries.first[touching] + PointData.fields["far"].first]
+    arms = np.linalg.norm(frames[touching, 9:12], axis=1)
     sizes = np.maximum(reach, arms)[reach < UNBOUNDED]  # a corner reaches no farther than itself
     if not (len(sizes) and np.median(sizes) > 0.0):
-        return acting, np.zeros((0, WATCHED)), np.zeros(1)
+        return acting, nothing, np.zeros(1)
     return acting, watched, np.array([SKIN * float(np.median(sizes))])
 
 
 def forget_nearby(tables: ForceTables) -> None:
     """The list of what may act is made anew: states of forces have been put from outside, and what friction of a contact off it holds has
     to let go."""
-    tables.watched[:, :ARM] = np.nan
+    before = Watched.fields["before"]
+    tables.watched[:, before.first : before.first + before.columns] = np.nan
 
 
 def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndarray, data: np.ndarray) -> Room | None:
@@ -161,18 +206,23 @@ def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndar
     solids: list[Solid] = []
     contacts: list[tuple[int, int]] = []
     for e, force in enumerate(forces):
-        own = index[e, FIRST] + OVERLAP
         numbers = [NO_MESH, NO_MESH]
         for side, solid in enumerate(force.meshes(values)):
             if solid is not None:
                 at = next((n for n, known in enumerate(solids) if known is solid), len(solids))
                 solids += [solid] if at == len(solids) else []
                 numbers[side] = at
-                data[own + MESH_A + side] = at
         if numbers != [NO_MESH, NO_MESH]:
-            data[own + KEPT] = len(contacts)
+            pair = MeshPair(data, ForceEntries(index)[e].first + OVERLAP)
+            pair.mesh_a, pair.mesh_b, pair.kept = *numbers, len(contacts)
             contacts.append((numbers[0], numbers[1]))
     return Room(np.zeros((rows, 4)), None if leaves_out(not solids) else meshes_of(solids, contacts))
+
+
+def bodies_of(tables: ForceTables) -> np.ndarray:
+    """The bodies A and B of all forces, (nf, 2)."""
+    entries = ForceEntries(tables.index)
+    return np.column_stack([entries.body_a, entries.body_b])
 
 
 @formula

@@ -8,7 +8,7 @@ g is e_z where x of B lies in the xy-plane of A, as in a joint about z; with it 
 frames turn. Where x of B is along z of A (c² + s² < 1e-12) there is no angle, and no torque.
 
 Turns are counted, as in a joint: of the angles that the frames allow, θ is the one near a reference, which formulations move on with the
-motion (`REFERENCE` among the data). At first it is θ₀ within half a turn, so that |δ| ≤ π for a rest angle within half a turn;
+motion (`reference` among the data). At first it is θ₀ within half a turn, so that |δ| ≤ π for a rest angle within half a turn;
 one of three turns, θ₀ = 6 π, is a spring wound up by three turns.
 """
 
@@ -26,6 +26,7 @@ from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.page import ALL_LANES, Between
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.element import Element
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Force, T, Vec3
 from nexdyn.spatial.lanes import atan2, common, if_less, lane, zero
 from nexdyn.spatial.turns import TURN, near
@@ -34,14 +35,24 @@ if TYPE_CHECKING:
     from nexdyn.model.joint import Joint
     from nexdyn.model.system import System
 
-REST, TORQUE, REFERENCE, FIRST_ANGLE, PATH = range(2, 7)
-"""Places among the data; at the place that PATH tells, for minimal coordinates, the joints between A and B (see `windings`): how
-many coordinates turn, then of each its place in q and its sign."""
 NO_PATH = -1.0
 TURNS = "Turns"
 """The name of the angle that is counted."""
 TINY = 1e-12
 """c² + s² below which x of B has no direction in the xy-plane of A."""
+
+
+class Twist(Record):
+    """Its data: k, d, θ₀, m₀, the angle near which the present one is, that at first, and where the path is told, for minimal coordinates:
+    how many coordinates of the joints between A and B turn (see `windings`), then of each its place in q and its sign."""
+
+    stiffness: float
+    damping: float
+    rest: float
+    torque: float
+    reference: float
+    first_angle: float
+    path: float
 
 
 class TorsionSpring(PairForce):
@@ -147,26 +158,27 @@ def _path(neighbours: Mapping[str, list[tuple[str, str, float]]], a: str, b: str
 @formula
 def refer(data, k, q):
     """The angle near which the spring's is, from the coordinates of the joints on its path."""
-    at = int(common(data, k + PATH))
+    twist = Twist(data, k)
+    at = int(lane(twist.path, 0))
     if at >= 0:
-        angle = zero(q[0]) + data[k + FIRST_ANGLE]
+        angle = zero(q[0]) + twist.first_angle
         for i in range(int(common(data, at))):
             angle = angle + data[at + 2 + 2 * i] * q[int(common(data, at + 1 + 2 * i))]
-        keep_reference(data, k + REFERENCE, angle)
+        keep_reference(data, twist, angle)
 
 
-def keep_reference(data, k, angle):
-    """data[k] = angle; an array of floats, which all lanes share, takes that of the first."""
-    data[k] = lane(angle, 0) if isinstance(data, np.ndarray) else angle
+def keep_reference(data, twist, angle):
+    """The reference of a spring among the data; an array of floats, which all lanes share, takes that of the first."""
+    twist.reference = lane(angle, 0) if isinstance(data, np.ndarray) else angle
 
 
 @overloaded(keep_reference)
-def _keep_reference(data, k, angle):
-    def shared(data, k, angle):
-        data[k] = lane(angle, 0)
+def _keep_reference(data, twist, angle):
+    def shared(data, twist, angle):
+        twist.reference = lane(angle, 0)
 
-    def own(data, k, angle):
-        data[k] = angle
+    def own(data, twist, angle):
+        twist.reference = angle
 
     return shared if isinstance(data, types.Array) else own
 
@@ -198,25 +210,26 @@ def angle_near(X_WA, X_WB, reference):
 
 
 @formula
-def deflection(data, k, X_WA, X_WB):
+def deflection(twist, X_WA, X_WB):
     """δ."""
-    return angle_near(X_WA, X_WB, data[k + REFERENCE]) - data[k + REST]
+    return angle_near(X_WA, X_WB, twist.reference) - twist.rest
 
 
 @formula
 def wrench(data, k, X_WA, V_A, X_WB, V_B):
     """Forces on A and on B, each at its origin, in the world."""
-    g, o = direction(X_WA, X_WB), zero(X_WA.p.x)
+    g, o, twist = direction(X_WA, X_WB), zero(X_WA.p.x), Twist(data, k)
     # T = k δ + d δ̇ + m₀
-    torque = data[k] * deflection(data, k, X_WA, X_WB) + data[k + 1] * (g @ (V_B.w - V_A.w)) + data[k + TORQUE]
+    torque = twist.stiffness * deflection(twist, X_WA, X_WB) + twist.damping * (g @ (V_B.w - V_A.w)) + twist.torque
     return opposite(Force(torque * g, Vec3(o, o, o)))
 
 
 @formula
 def energy(data, k, X_WA, X_WB):
     """U = ½ k δ² + m₀ δ."""
-    angle = deflection(data, k, X_WA, X_WB)
-    return (0.5 * data[k] * angle + data[k + TORQUE]) * angle
+    twist = Twist(data, k)
+    angle = deflection(twist, X_WA, X_WB)
+    return (0.5 * twist.stiffness * angle + twist.torque) * angle
 
 
 PAGE = Between(TORSION_SPRING, "TorsionSpring", wrench, energy, ALL_LANES)

@@ -25,7 +25,7 @@ from nexdyn.errors import InputError
 from nexdyn.forces.between import PairForce, check_freedom, check_points, reaction
 from nexdyn.forces.kinds import USER, USER_JOINT
 from nexdyn.forces.page import STORES_NOTHING, TREE_LANES, Between, InFreedom, alone, no_number, nowhere
-from nexdyn.forces.tables import MOST_STATES, STATE, STATES
+from nexdyn.forces.tables import MOST_STATES, ForceEntries
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.callbacks import BODIES, JOINT, Callback, call, callback_of, with_states
 from nexdyn.model.element import Element, name_of
@@ -208,7 +208,8 @@ class UserJointForce(Stated):
 @formula
 def state_at(tables, e, i):
     """State i of force e; 0 where it has none."""
-    return tables.z[tables.index[e, STATE] + i] if i < tables.index[e, STATES] else 0.0
+    force = ForceEntries(tables.index)[e]
+    return tables.z[force.state + i] if i < force.states else 0.0
 
 
 @formula
@@ -224,9 +225,10 @@ def states_of(tables, e):
 @formula
 def put_rates(tables, e, status, out, first):
     """Rates of force e from out[first:]; 0, or NaN where one of them is not finite or the function fails."""
+    force = ForceEntries(tables.index)[e]
     wrong = 0.0 if status == 0 else math.nan
-    for i in range(tables.index[e, STATES]):
-        tables.rate[tables.index[e, STATE] + i] = out[first + i] + wrong
+    for i in range(force.states):
+        tables.rate[force.state + i] = out[first + i] + wrong
         wrong += 0.0 * out[first + i]
     return wrong
 
@@ -364,7 +366,7 @@ stated_wrench_alone, stated_effort_alone = alone(stated_wrench, nowhere), alone(
 @formula
 def wrenches(tables, e, t, data, k, X_WA, V_A, X_WB, V_B, x):
     """Forces on A and on B, of a force with or without states."""
-    if tables.index[e, STATES] > 0:
+    if ForceEntries(tables.index)[e].states > 0:
         return stated_wrench_alone(tables, e, t, k, X_WA, V_A, X_WB, V_B, x)
     return wrench(t, data, k, X_WA, V_A, X_WB, V_B)
 
@@ -372,7 +374,7 @@ def wrenches(tables, e, t, data, k, X_WA, V_A, X_WB, V_B, x):
 @formula
 def effort(tables, e, t, data, k, q, v, x):
     """τ, of a force with or without states."""
-    if tables.index[e, STATES] > 0:
+    if ForceEntries(tables.index)[e].states > 0:
         return stated_effort_alone(tables, e, t, k, q, v, x)
     return joint_effort(t, data, k, q, v)
 

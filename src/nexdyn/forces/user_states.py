@@ -17,15 +17,12 @@ import math
 from typing import Any, NamedTuple
 
 from nexdyn.forces.kinds import USER, USER_JOINT
-from nexdyn.forces.tables import FIRST, KIND, MOST_STATES, STATE, STATES
+from nexdyn.forces.tables import ForceEntries, Unknowns
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.spatial.algebra import Motion, Pose
 
-RESIDUAL, SLOPED, GIVEN, CHANGE = range(MOST_STATES, MOST_STATES + 4)
-SLOPE = CHANGE + 1
-"""Columns of `newton` behind the matrix: what is left, ż where slopes are taken, c, Δz; and ∂ż/∂z as last taken, NaN where not at all."""
 ITERATIONS, NUDGE, ENOUGH, CLOSE = 40, 1e-7, 1e-14, 1e-9
 LITTLE = 1e-6
 """Part of the size of a state that its changes are compared with at least, for states near 0."""
@@ -65,15 +62,17 @@ def _(tables: Any, e: Any, t: Any, where: Between) -> Any:
 @formula
 def of_user(tables, e):
     """How many states force e has, if it is a user's."""
-    kind = tables.index[e, KIND]
-    return tables.index[e, STATES] if kind == USER or kind == USER_JOINT else 0
+    force = ForceEntries(tables.index)[e]
+    return force.states if force.kind == USER or force.kind == USER_JOINT else 0
 
 
 @formula
-def eliminate(W, n):
+def eliminate(newton, n):
     """Δz ← −W⁻¹ r; whether there is one. W is used up."""
+    W, unknowns = newton.matrix, Unknowns(newton.unknowns)
+    x, r = unknowns.change, unknowns.residual
     for i in range(n):
-        W[i, CHANGE] = -W[i, RESIDUAL]
+        x[i] = -r[i]
     for j in range(n):
         p = j
         for i in range(j + 1, n):
@@ -83,18 +82,18 @@ def eliminate(W, n):
             return False
         for m in range(n):
             W[j, m], W[p, m] = W[p, m], W[j, m]
-        W[j, CHANGE], W[p, CHANGE] = W[p, CHANGE], W[j, CHANGE]
+        x[j], x[p] = x[p], x[j]
         for i in range(j + 1, n):
             f = W[i, j] / W[j, j]
             for m in range(j, n):
                 W[i, m] -= f * W[j, m]
-            W[i, CHANGE] -= f * W[j, CHANGE]
-    for r in range(n):
-        j = n - 1 - r
-        x = W[j, CHANGE]
+            x[i] -= f * x[j]
+    for k in range(n):
+        j = n - 1 - k
+        left = x[j]
         for m in range(j + 1, n):
-            x -= W[j, m] * W[m, CHANGE]
-        W[j, CHANGE] = x / W[j, j]
+            left -= W[j, m] * x[m]
+        x[j] = left / W[j, j]
     return True
 
 
@@ -102,35 +101,38 @@ def eliminate(W, n):
 @outlined
 def solve_states(tables, e, t, where, a, g):
     """z of force e with a z − c − g ż(z) = 0, c in `newton`; whether it was found: NaN where not."""
-    W, z, rate, s, n = tables.newton, tables.z, tables.rate, tables.index[e, STATE], tables.index[e, STATES]
-    sizes = tables.index[e, FIRST] + 1
+    force = ForceEntries(tables.index)[e]
+    W, slopes, unknowns = tables.newton.matrix, tables.newton.slopes, Unknowns(tables.newton.unknowns)
+    z, rate, s, n = tables.z, tables.rate, force.state, force.states
+    sizes = force.first + 1
     largest = math.inf
-    W[0, SLOPE] = math.nan
+    slopes[0, 0] = math.nan
     for _ in range(ITERATIONS):
         rates_at(tables, e, t, where)
         left = False
         for i in range(n):
-            W[i, SLOPED] = rate[s + i]
-            W[i, RESIDUAL] = a * z[s + i] - W[i, GIVEN] - g * rate[s + i]
-            left = left or not abs(W[i, RESIDUAL]) <= a * ENOUGH * (abs(z[s + i]) + abs(W[i, GIVEN]))
+            own = unknowns[i]
+            own.sloped = rate[s + i]
+            own.residual = a * z[s + i] - own.given - g * rate[s + i]
+            left = left or not abs(own.residual) <= a * ENOUGH * (abs(z[s + i]) + abs(own.given))
         if not left:
             return True
         for m in range(n):
-            x = z[s + m]
-            step = NUDGE * max(abs(x), abs(W[m, GIVEN]), a * abs(g * W[m, SLOPED]), tables.data[sizes + m])
+            x, own = z[s + m], unknowns[m]
+            step = NUDGE * max(abs(x), abs(own.given), a * abs(g * own.sloped), tables.data[sizes + m])
             z[s + m] = x + step
             step = z[s + m] - x
             rates_at(tables, e, t, where)
             for i in range(n):
-                W[i, SLOPE + m] = (rate[s + i] - W[i, SLOPED]) / step
-                W[i, m] = (a if i == m else 0.0) - g * W[i, SLOPE + m]
+                slopes[i, m] = (rate[s + i] - unknowns[i].sloped) / step
+                W[i, m] = (a if i == m else 0.0) - g * slopes[i, m]
             z[s + m] = x
-        if not eliminate(W, n):
+        if not eliminate(tables.newton, n):
             break
         before, largest = largest, 0.0
         for i in range(n):
-            d = W[i, CHANGE]
-            part = abs(d) / (abs(z[s + i]) + abs(W[i, GIVEN]) + LITTLE * tables.data[sizes + i])
+            d = unknowns[i].change
+            part = abs(d) / (abs(z[s + i]) + abs(unknowns[i].given) + LITTLE * tables.data[sizes + i])
             z[s + i] += d
             largest = part if not part <= largest else largest
         if not largest > ENOUGH or (largest <= CLOSE and largest > SLOWER * before):

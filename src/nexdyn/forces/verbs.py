@@ -17,7 +17,7 @@ import numpy as np
 
 from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.pages import effort_of, energy_in_freedom, energy_of, wrenches_of
-from nexdyn.forces.tables import FIRST, KIND, OFF
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, overloaded
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
@@ -58,12 +58,13 @@ def _(X: Pose) -> Any:
 @formula
 def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):
     """(status, F_A, F_B) of force e at time t, from the poses and velocities (of the origins) of its frames."""
-    k, o = tables.index[e, FIRST], zero(X_WA.p.x)
-    if tables.index[e, OFF] != 0:
+    force = ForceEntries(tables.index)[e]
+    k, o = force.first, zero(X_WA.p.x)
+    if force.off != 0:
         nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
         return OK, nothing, nothing
     valid = renewed(tables, e, t, X_WA.p.x)
-    F_A, F_B = wrenches_of(tables.index[e, KIND], tables, e, t, tables.data, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
+    F_A, F_B = wrenches_of(force.kind, tables, e, t, tables.data, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
     status = OK
     if not is_finite(total(F_A) + total(F_B)):
         motion = total(V_A) + total(V_B) + total(X_WA) + total(X_WB)
@@ -74,8 +75,9 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):
 @formula
 def freedom_element(tables, e, t, q, v):
     """(status, effort) of force e at time t, from the coordinate and velocity of its freedom."""
-    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
-    if tables.index[e, OFF] != 0:
+    force = ForceEntries(tables.index)[e]
+    kind, k, data = force.kind, force.first, tables.data
+    if force.off != 0:
         return OK, zero(q)
     effort = effort_of(kind, tables, e, t, data, k, q, v, q)
     status = OK
@@ -87,8 +89,9 @@ def freedom_element(tables, e, t, q, v):
 @formula
 def element_energy(tables, e, X_WA, X_WB):
     """U of force e."""
-    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
-    if tables.index[e, OFF] != 0:
+    force = ForceEntries(tables.index)[e]
+    kind, k, data = force.kind, force.first, tables.data
+    if force.off != 0:
         return zero(X_WA.p.x)
     return energy_of(kind, tables, e, data, k, X_WA, X_WB, X_WA.p.x)
 
@@ -96,7 +99,8 @@ def element_energy(tables, e, X_WA, X_WB):
 @formula
 def freedom_energy(tables, e, q):
     """U of force e in a joint."""
-    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
-    if tables.index[e, OFF] != 0:
+    force = ForceEntries(tables.index)[e]
+    kind, k, data = force.kind, force.first, tables.data
+    if force.off != 0:
         return zero(q)
     return energy_in_freedom(kind, tables, e, data, k, q, q)

@@ -16,29 +16,20 @@ from nexdyn.linalg.plan import Plan, elimination_plan, locate
 from nexdyn.model.functions import Function
 from nexdyn.model.time_kernels import time_row
 from nexdyn.potential.tables import (
-    BODY_A,
-    BODY_B,
-    COUNT,
     COUPLED,
-    FIRST,
-    GROUP_COLUMNS,
     HINGE,
-    KIND,
-    LINK,
-    LINKS,
     NONE,
-    PART,
-    PARTS,
-    PLACE,
     ROWS,
-    SLOT,
-    SLOTS,
-    TURNED,
     ContactTables,
+    Coupled,
+    CoupledRows,
+    Group,
+    Groups,
     LoadTables,
     PotentialModel,
     PotentialState,
     PotentialWork,
+    Run,
     SpringTables,
 )
 from nexdyn.spatial.borrowed import borrowed
@@ -76,11 +67,12 @@ def potential_model(
     plan = elimination_plan(np.full(nb, 6), np.array(edges, dtype=np.int64).reshape(-1, 2) - 1)
     diagonal = np.append(NONE, _place(plan, np.arange(1, nb + 1), np.arange(1, nb + 1))[:, 0])
 
-    groups = np.array(found.groups, dtype=np.int64).reshape(-1, GROUP_COLUMNS)
-    inside = np.flatnonzero((groups[:, KIND] != COUPLED) & (groups[:, BODY_A] > 0) & (groups[:, BODY_B] > 0))
-    places = _place(plan, groups[inside, BODY_A], groups[inside, BODY_B])
+    groups = np.array(found.groups, dtype=np.int64).reshape(-1, Group.columns)
+    of = Groups(groups)
+    inside = np.flatnonzero((of.kind != COUPLED) & (of.body_a > 0) & (of.body_b > 0))
+    places = _place(plan, of.body_a[inside], of.body_b[inside])
     reach = _reach(tables, com, length)
-    groups[inside, PLACE], groups[inside, TURNED] = places[:, 0], places[:, 1] == 1
+    of.place[inside], of.turned[inside] = places[:, 0], places[:, 1] == 1
     slot_body = np.array([0] * len(found.row_of) + found.slot_body, dtype=np.int64)
     parts, links = _coupled(tables, plan, groups, found, slot_body)
     of_springs = _springs(springs, plan, com, length)
@@ -102,7 +94,8 @@ def _expected(tables: ConstraintTables, angles: np.ndarray) -> np.ndarray:
 def _units(tables: ConstraintTables, groups: np.ndarray, row_of: Sequence[int], reach: float) -> np.ndarray:
     """What makes numbers of the rows (nr,); those of a hinge are three lengths, then three products of directions."""
     out = np.append(row_units(tables, reach), 1.0)[row_of]
-    for first in groups[groups[:, KIND] == HINGE, FIRST]:
+    of = Groups(groups)
+    for first in of.first[of.kind == HINGE]:
         out[first : first + 3] = 1.0 / reach
     return out
 
@@ -290,22 +283,23 @@ def _group(tables: ConstraintTables, hinges: set[int], starts: list[int]) -> _Gr
         if len(pairs) > 1:
             found.groups.append([COUPLED, len(found.terms), len(found.row_of), 1, 0, 0, 0, 0, count])
             found.terms += [(len(found.groups) - 1, e) for e in range(first, first + count)]
-        elif pairs[0] == last and found.groups[-1][KIND] == ROWS:
-            found.groups[-1][COUNT] += 1
+        elif pairs[0] == last and Group(found.groups[-1]).kind == ROWS:
+            Group(found.groups[-1]).count += 1
         else:
             found.groups.append([ROWS, pairs[0], len(found.row_of), 1, *tables.pairs[pairs[0]].tolist(), NONE, 0, 0])
         last = pairs[0] if len(pairs) == 1 else NONE
         found.row_of.append(q)
         found.driven.append(starts[driver] if driver >= 0 else NONE)
-    for group in found.groups:
-        if group[KIND] == COUPLED:
-            terms = [e for _, e in found.terms[group[PART] : group[PART] + group[PARTS]]]
+    for row in found.groups:
+        if Group(row).kind == COUPLED:
+            group = Coupled(row)
+            terms = [e for _, e in found.terms[group.part : group.part + group.parts]]
             bodies = sorted({i for e in terms for i in tables.pairs[Terms(tables.terms)[e].pair].tolist() if i})
-            group[SLOT], group[SLOTS] = len(found.row_of) + len(found.slot_body), len(bodies)
+            group.slot, group.slots = len(found.row_of) + len(found.slot_body), len(bodies)
             found.slot_body += bodies
             found.bodies.append(bodies)
         else:
-            found.bodies.append([i for i in group[BODY_A : BODY_B + 1] if i])
+            found.bodies.append([i for i in (Group(row).body_a, Group(row).body_b) if i])
     return found
 
 
@@ -315,15 +309,16 @@ def _coupled(
     """Parts and links of the coupled rows; their groups take where the links are."""
     parts: list[tuple[int, int, int, int, int]] = []
     links: list[tuple[int, int, int]] = []
-    for g in np.flatnonzero(groups[:, KIND] == COUPLED):
-        slots = range(groups[g, SLOT], groups[g, SLOT] + groups[g, SLOTS])
+    for g in np.flatnonzero(Groups(groups).kind == COUPLED):
+        group = CoupledRows(groups)[g]
+        slots = range(group.slot, group.slot + group.slots)
         slot_of = {int(slot_body[k]): k for k in slots}
-        groups[g, LINK] = len(links)
+        group.link = len(links)
         for k, l in itertools.combinations_with_replacement(slots, 2):
             place, step, _ = _place(plan, slot_body[[k]], slot_body[[l]])[0].tolist()
             links.append((l, k, place) if step == 1 and k != l else (k, l, place))
-        groups[g, LINKS] = len(links) - groups[g, LINK]
-        for _, e in found.terms[groups[g, PART] : groups[g, PART] + groups[g, PARTS]]:
+        group.links = len(links) - group.link
+        for _, e in found.terms[group.part : group.part + group.parts]:
             a, b = tables.pairs[Terms(tables.terms)[e].pair].tolist()
             place, turned = NONE, 0
             if a and b:
@@ -344,7 +339,8 @@ def new_state(
     at[:, 4:] += arm
     moving[:, 3:] += np.cross(np.einsum("nij,nj->ni", R, v[:, :3]), arm)
     zeros = [np.zeros((n, 6)) for _ in range(5)]
-    run = np.array([1.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    run = np.zeros(Run.columns)
+    Run(run).stiffness = Run(run).whole = 1.0
     return PotentialState(at, moving, zeros[0], np.zeros(nr), np.ones(nr), run, near.copy(), *zeros[1:], np.zeros(nr))
 
 

@@ -29,30 +29,25 @@ from typing import Any
 
 from nexdyn.constraints.pair import column
 from nexdyn.forces import contact
-from nexdyn.forces.contact import STICK, Rub, across, along, put_state, state
+from nexdyn.forces.contact import Rub, across, along
+from nexdyn.forces.contact_data import Friction, PointData
 from nexdyn.forces.contact_functions import renew
+from nexdyn.forces.joint_stop import Stop
 from nexdyn.forces.sticking import LEAST, bound, grip, laid, shortened, shortening
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.tables import (
-    ACROSS,
-    ALONG_A,
-    ALONG_B,
-    CONTACT_SIDE,
-    CONTACT_SPRING,
-    CONTACT_STATE,
-    RADIUS,
-    ROW,
-    RUNS_A,
-    RUNS_B,
-    SPRING_A,
-    SPRING_B,
-    SPRING_DATA,
-    SPRING_PLACE,
-    SPRING_TURNED,
+    LAW,
+    RUBBING,
     ContactTables,
+    Holdings,
+    PointEntries,
+    PointStates,
+    Regularised,
+    Rubbing,
+    SpringEntries,
 )
 from nexdyn.spatial.algebra import T, Vec3, basis, cross
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
@@ -68,34 +63,23 @@ def add_three(blocks, place, J, k, left, right, K_uu, K_uw, K_ww):
             blocks[place + WIDTH * i + j] += to_u * J[k, right + j] + to_w * J[k + 1, right + j]
 
 
-NOW, BEFORE, SLID = 3, 6, 9
-"""Behind y (axes of the plane's body, or of B's sphere): ỹ, y before, whether it slid in the step before."""
-WHOLE, PULL = 4, 5
-"""Behind √σ, K, μ f_n and the bound: d̃ as a part of dt, and both components of √σ ỹ."""
-
-
 @formula
 def place(model, contacts, work, n):
     """Of contact point n: normal, penetration, arms of p from the centres of the bodies a and b, and the axes of A, those of y, and of B.
 
     A is the plane, z its normal, or the centre of a sphere; B the centre of the sphere or the point that touches it."""
-    springs = model.springs
-    e = contacts.index[n, CONTACT_SPRING]
+    springs, point = model.springs, PointEntries(contacts.index)[n]
+    e = point.spring
     pair = pair_at(springs.coordinates, e, PoseRows(work.base, 0), PoseRows(work.pose, 0))
-    k = springs.index[e, SPRING_DATA] + 4
-    side, least, most, c = (
-        contacts.index[n, CONTACT_SIDE],
-        springs.data[k + 3],
-        springs.data[k + 4],
-        springs.value[e, 0],
-    )
+    stop = Stop(springs.data, SpringEntries(springs.index)[e].first + LAW)
+    side, least, most, c = point.side, stop.lower, stop.upper, springs.value[e, 0]
     if side == 0:
         normal, depth, below = column(pair.R_A, 2), least - c, c
     else:
         # the end of the spring is r_A + r_B, or r_B − r_A of a hollow
         depth = least - c if side > 0 else c - most
         normal = (side / c if c > LEAST else 0.0) * pair.d
-        below = contacts.data[ROW * n + RADIUS] - 0.5 * depth
+        below = Rubbing(contacts.data, RUBBING * n).radius - 0.5 * depth
     return normal, depth, pair.s_A + pair.d - below * normal, pair.s_B - below * normal, pair.R_A, pair.R_B
 
 
@@ -123,45 +107,46 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
     A = Mat3Rows(work.turning, 0)
     x, past = MotionRows(work.x, 0), MotionRows(work.past, 0)
     for n in range(len(contacts.index)):
-        e = contacts.index[n, CONTACT_SPRING]
-        a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
+        point, own = PointEntries(contacts.index)[n], Rubbing(data, RUBBING * n)
+        e = point.spring
+        spring = SpringEntries(springs.index)[e]
+        a, b = spring.body_a, spring.body_b
         pressure[n] = abs(springs.value[e, 1]) / (dt * dt)
         if pressure[n] == 0.0:
             continue
         normal, depth, foot_A, foot_B, R_A, R_B = place(model, contacts, work, n)
         one, two = basis(normal)
         # of B against A: here A is B of ``forces.contact``
-        run = R_B @ state(data, ROW * n + RUNS_B) - R_A @ state(data, ROW * n + RUNS_A)
+        run = R_B @ own.runs_b - R_A @ own.runs_a
         V_a, V_b = A[a] @ (x[a].w - past[a].w), A[b] @ (x[b].w - past[b].w)
-        rub = along(
-            Rub(
-                run, data[ROW * n + ACROSS], R_A @ state(data, ROW * n + ALONG_A) + R_B @ state(data, ROW * n + ALONG_B)
-            ),
-            normal,
-        )
+        rub = along(Rub(run, own.ratio, R_A @ own.along_a + R_B @ own.along_b), normal)
         moved = (x[b].v - past[b].v) + cross(V_b, foot_B) - (x[a].v - past[a].v) - cross(V_a, foot_A) + dt * run
         glide = across(rub, moved - (normal @ moved) * normal)
         u, w = one @ glide, two @ glide
         size = (u * u + w * w) ** 0.5
-        k = contacts.index[n, CONTACT_STATE]
+        k = point.state
         if k < 0 and size > 0.0:
             one = (u / size) * one + (w / size) * two
             two = cross(normal, one)
         held_one, held_two = 0.0, 0.0
         if k >= 0:
-            pull = laid(R_A @ state(springs.data, k + NOW), normal)
+            pull = laid(R_A @ PointStates(springs.data, k).now, normal)
             held_one, held_two = one @ pull, two @ pull
         one, two = across(rub, one), across(rub, two)
         contacts.run[n, 0], contacts.run[n, 1] = one @ run, two @ run
         put_rows(J, 2 * n, -(T(A[a]) @ cross(foot_A, one)), -one, T(A[b]) @ cross(foot_B, one), one)
         put_rows(J, 2 * n + 1, -(T(A[a]) @ cross(foot_A, two)), -two, T(A[b]) @ cross(foot_B, two), two)
-        contacts.slip[n, 0], contacts.slip[n, 1], contacts.slip[n, 2] = size / dt, 0.0, data[ROW * n + 1]
+        contacts.slip[n, 0], contacts.slip[n, 1], contacts.slip[n, 2] = (
+            size / dt,
+            0.0,
+            Regularised(data, RUBBING * n).speed,
+        )
         if k >= 0:
-            slope = contact.hold(springs.data, springs.index[e, SPRING_DATA] + 4, depth, pressure[n])
-            g = grip(data, ROW * n, slope, pressure[n], size / dt)
-            row, step = contacts.grip[n], dt * contacts.grip[n, WHOLE]
-            row[0], row[1], row[2], row[3] = g.root, g.root * g.root * step + g.damping, g.most, bound(g)
-            row[PULL], row[PULL + 1] = g.root * held_one, g.root * held_two
+            slope = contact.hold(Stop(springs.data, spring.first + LAW), depth, pressure[n])
+            g, held = grip(own.friction, slope, pressure[n], size / dt), Holdings(contacts.grip)[n]
+            step = dt * held.whole
+            held.root, held.K, held.most, held.bound = g.root, g.root * g.root * step + g.damping, g.most, bound(g)
+            held.pull_one, held.pull_two = g.root * held_one, g.root * held_two
     return True
 
 
@@ -177,14 +162,14 @@ def _(contacts: ContactTables, t: Any) -> Any:
         n, k, f = contacts.varying[i, 0], contacts.varying[i, 1], contacts.varying[i, 2]
         if renew(source, k, f, t) == 0:
             return contacts.varying[i, 3]
-        j = ROW * n
-        data[j] = source[k + 3]
-        if contacts.index[n, CONTACT_STATE] >= 0:
-            data[j + 1] = source[k + STICK + 1]
+        own, of = Rubbing(data, RUBBING * n), PointData(source, k)
+        if PointEntries(contacts.index)[n].state >= 0:
+            held = own.friction
+            own.friction = Friction(of.mu, of.friction.static, held.stribeck, held.ratio, held.damping)
+        else:
+            Regularised(data, RUBBING * n).mu = of.mu
         # here A is B of ``forces.contact``
-        put_state(data, j + RUNS_A, state(source, k + contact.RUNS_B))
-        put_state(data, j + RUNS_B, state(source, k + contact.RUNS_A))
-        data[j + ACROSS] = source[k + contact.ACROSS]
+        own.runs_a, own.runs_b, own.ratio = of.runs_b, of.runs_a, of.ratio
     return -1
 
 
@@ -197,19 +182,19 @@ def _(springs: Any, contacts: None, second_order: Any) -> Any:
 def _(springs: Any, contacts: ContactTables, second_order: Any) -> Any:
     z, third = springs.data, 1.0 / 3.0
     for n in range(len(contacts.index)):
-        k = contacts.index[n, CONTACT_STATE]
+        k = PointEntries(contacts.index)[n].state
         if k >= 0:
-            goes_on = second_order and z[k + SLID] == 0.0
-            for m in range(k, k + 3):
-                z[m + NOW] = third * (4.0 * z[m] - z[m + BEFORE]) if goes_on else z[m]
-            contacts.grip[n, WHOLE] = 1.5 if second_order and not goes_on else 1.0
+            own = PointStates(z, k)
+            goes_on = second_order and own.slid == 0.0
+            own.now = third * (4.0 * own.y - own.before) if goes_on else own.y
+            Holdings(contacts.grip)[n].whole = 1.5 if second_order and not goes_on else 1.0
 
 
 @formula
 def slip_of(model, contacts, work, n, dt):
     """u of contact point n."""
-    e, k = contacts.index[n, CONTACT_SPRING], 2 * n
-    a, b = model.springs.index[e, SPRING_A], model.springs.index[e, SPRING_B]
+    spring, k = SpringEntries(model.springs.index)[PointEntries(contacts.index)[n].spring], 2 * n
+    a, b = spring.body_a, spring.body_b
     J_a, J_b = ForceRows(contacts.J, 0), ForceRows(contacts.J, 8)
     x, past = MotionRows(work.x, 0), MotionRows(work.past, 0)
     d_a, d_b = x[a] - past[a], x[b] - past[b]
@@ -224,25 +209,22 @@ def _(model: Any, contacts: None, work: Any, dt: Any) -> Any:
 
 @defines(finish_contacts)
 def _(model: Any, contacts: ContactTables, work: Any, dt: Any) -> Any:
-    z, grips = model.springs.data, contacts.grip
     for n in range(len(contacts.index)):
-        k = contacts.index[n, CONTACT_STATE]
+        k = PointEntries(contacts.index)[n].state
         if k >= 0:
+            own, held = PointStates(model.springs.data, k), Holdings(contacts.grip)[n]
             if contacts.pressure[n] == 0.0:
-                put_state(z, k + BEFORE, state(z, k))
-                put_state(z, k, Vec3(0.0, 0.0, 0.0))
-                z[k + SLID] = 1.0
+                own.before, own.y, own.slid = own.y, Vec3(0.0, 0.0, 0.0), 1.0
                 continue
             normal, _, _, _, R_A, _ = place(model, contacts, work, n)
             one, two = basis(normal)
             u, w = slip_of(model, contacts, work, n, dt)
-            root, K, most = grips[n, 0], grips[n, 1], grips[n, 2]
-            s = shortening(Vec3(grips[n, PULL] + K * u, grips[n, PULL + 1] + K * w, 0.0), most)
-            step = s * dt * grips[n, WHOLE] * root
-            y = laid(R_A @ state(z, k + NOW), normal) + step * (u * one + w * two)
-            put_state(z, k + BEFORE, state(z, k))
-            put_state(z, k, T(R_A) @ shortened(y, grips[n, 3]))
-            z[k + SLID] = 0.0 if s == 1.0 and most > 0.0 else 1.0
+            s = shortening(Vec3(held.pull_one + held.K * u, held.pull_two + held.K * w, 0.0), held.most)
+            step = s * dt * held.whole * held.root
+            y = laid(R_A @ own.now, normal) + step * (u * one + w * two)
+            own.before = own.y
+            own.y = T(R_A) @ shortened(y, held.bound)
+            own.slid = 0.0 if s == 1.0 and held.most > 0.0 else 1.0
 
 
 @defines(add_contacts)
@@ -258,13 +240,13 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
     for n in range(len(contacts.index)):
         if contacts.pressure[n] == 0.0:
             continue
-        e = contacts.index[n, CONTACT_SPRING]
-        a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
-        k = 2 * n
+        point, held = PointEntries(contacts.index)[n], Holdings(contacts.grip)[n]
+        spring, k = SpringEntries(springs.index)[point.spring], 2 * n
+        a, b = spring.body_a, spring.body_b
         u, w = slip_of(model, contacts, work, n, dt)
-        if contacts.index[n, CONTACT_STATE] >= 0:
-            K, most = contacts.grip[n, 1], contacts.grip[n, 2]
-            p, r = contacts.grip[n, PULL] + K * u, contacts.grip[n, PULL + 1] + K * w
+        if point.state >= 0:
+            K, most = held.K, held.most
+            p, r = held.pull_one + K * u, held.pull_two + K * w
             s = (p * p + r * r) ** 0.5
             slip[n, 0], slip[n, 1], slip[n, 2] = u, w, s
             if K > LEAST:
@@ -272,7 +254,8 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
             f = dt * dt * (1.0 if s <= most else most / s)
             p, r = f * p, f * r
         else:
-            v_f, f = data[ROW * n + 1], data[ROW * n] * contacts.pressure[n]
+            law = Regularised(data, RUBBING * n)
+            v_f, f = law.speed, law.mu * contacts.pressure[n]
             s = (u * u + w * w + v_f * v_f) ** 0.5
             slip[n, 0], slip[n, 1], slip[n, 2] = u, w, s
             E += dt * dt * dt * f * (s - v_f)
@@ -295,27 +278,29 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
     for n in range(len(contacts.index)):
         if contacts.pressure[n] == 0.0:
             continue
-        e = contacts.index[n, CONTACT_SPRING]
+        point, held = PointEntries(contacts.index)[n], Holdings(contacts.grip)[n]
+        spring = SpringEntries(springs.index)[point.spring]
         u, w, s = slip[n, 0], slip[n, 1], slip[n, 2]
-        if contacts.index[n, CONTACT_STATE] >= 0:
-            K, most = dt * contacts.grip[n, 1], contacts.grip[n, 2]
+        if point.state >= 0:
+            K, most = dt * held.K, held.most
             K_uu, K_uw, K_ww = K, 0.0, K
             if s > most:
                 K = K * most / s
                 K_uu, K_ww = K, K
                 if contacts.careful[0] == 0.0:
-                    p = (contacts.grip[n, PULL] + contacts.grip[n, 1] * u) / s
-                    r = (contacts.grip[n, PULL + 1] + contacts.grip[n, 1] * w) / s
+                    p = (held.pull_one + held.K * u) / s
+                    r = (held.pull_two + held.K * w) / s
                     K_uu, K_uw, K_ww = K * r * r, -K * p * r, K * p * p
         else:
             # 1/s − u uᵀ/s³ = (v_f² + u⊥ u⊥ᵀ)/s³
-            cube, v_f, f = s * s * s, data[ROW * n + 1], dt * data[ROW * n] * contacts.pressure[n]
+            law = Regularised(data, RUBBING * n)
+            cube, v_f, f = s * s * s, law.speed, dt * law.mu * contacts.pressure[n]
             if contacts.careful[0] > 0.0:
                 v_f, u, w = s, 0.0, 0.0
             K_uu, K_uw, K_ww = f * (v_f * v_f + w * w) / cube, -f * u * w / cube, f * (v_f * v_f + u * u) / cube
-        place, turned = springs.index[e, SPRING_PLACE], springs.index[e, SPRING_TURNED]
+        place, turned = spring.place, spring.turned
         for side in range(2):
-            body = springs.index[e, SPRING_A + side]
+            body = spring.body_a if side == 0 else spring.body_b
             if body != 0:
                 add_three(blocks, model.diagonal[body], J, 2 * n, 8 * side, 8 * side, K_uu, K_uw, K_ww)
         if place >= 0:

@@ -10,10 +10,18 @@ from nexdyn.constraints.kinds import ANGLE, DISTANCE, DZ, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
-from nexdyn.forces.contact import ACROSS, ALONG_A, ALONG_B, OTHER, RUNS_A, RUNS_B, SIDE, STICK
+from nexdyn.forces.contact_data import PointData
+from nexdyn.forces.force_table import CURVE, Head
+from nexdyn.forces.joint_stop import Stop
+from nexdyn.forces.point_spring import Spring
 from nexdyn.forces.surface_contact import ONE
-from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, VARYING, ForceTables, force_tables
-from nexdyn.forces.torsion_spring import TURNS
+from nexdyn.forces.tables import (
+    ForceEntries,
+    ForceEntry,
+    ForceTables,
+    force_tables,
+)
+from nexdyn.forces.torsion_spring import TURNS, Twist
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.potential.compile import Contacts, Loads, Springs
@@ -123,6 +131,8 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             if data[0] or data[1] or data[3] or data[4]:
                 _add_freedom(found, joint, m, values, number_of, LINEAR, [float(x) for x in data])
     for e, force in enumerate(system.forces.values()):
+        entry = ForceEntries(tables.index)[e]
+        pair = int(entry.body_a), int(entry.body_b)
         states = [initial for _, _, initial in force.states(values)]
         if states and force.code in (kinds.USER, kinds.USER_JOINT) and not force.is_off:
             raise InputError(
@@ -133,45 +143,45 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             if states:  # what it is recorded with
                 idle = [*NO_DAMPING, 0.0, 0.0, 0.0]
                 if force.joint_name is None:
-                    found.add(
-                        (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy(), DZ, LINEAR, idle
-                    )
+                    found.add(pair, tables.frames[e].copy(), DZ, LINEAR, idle)
                 else:
                     joint, m = system.joint(force.joint_name), int(force.__dict__["freedom"])
                     _add_freedom(found, joint, m, values, number_of, LINEAR, idle)
             continue
         numbers = force.data_in(system)
-        pair, frame = (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy()
+        frame = tables.frames[e].copy()
         if force.joint_name is not None:
             joint, m = system.joint(force.joint_name), int(force.__dict__["freedom"])
             law = LAWS.get(force.code, USER)
-            damping = [numbers[1], *NO_DAMPING[1:]] if law == TABLE else NO_DAMPING
-            own = [numbers[0], *numbers[2:]] if law == TABLE else numbers
+            damping, own = _table(numbers) if law == TABLE else (NO_DAMPING, numbers)
             if states:
                 law, own = STATED[force.code], [*states, *states, *states, *numbers]
                 found.own += [len(found.data) + len(damping) + m for m in range(len(states))]
             if law == STOP:
-                found.ends[force.name] = len(found.data) + len(damping) + 3
+                found.ends[force.name] = len(found.data) + len(damping) + Stop.fields["lower"].first
             _add_freedom(found, joint, m, values, number_of, law, [*damping, *own])
         elif force.code == kinds.POINT_SPRING:
-            k, d, length, f0 = numbers
-            found.add(pair, frame, DISTANCE, LINEAR, [d, *NO_DAMPING[1:], k, length, f0])
+            spring = Spring(numbers)
+            data = [spring.damping, *NO_DAMPING[1:], spring.stiffness, spring.length, spring.force]
+            found.add(pair, frame, DISTANCE, LINEAR, data)
         elif force.code == kinds.TORSION_SPRING:
-            k, d, rest, m0, first = numbers[:5]
-            found.add(pair, frame, ANGLE, LINEAR, [d, *NO_DAMPING[1:], k, rest, m0], first, (force.name, TURNS))
+            twist = Twist(numbers)
+            data = [twist.damping, *NO_DAMPING[1:], twist.stiffness, twist.rest, twist.torque]
+            found.add(pair, frame, ANGLE, LINEAR, data, twist.reference, (force.name, TURNS))
         elif force.code == kinds.FORCE_TABLE:
-            found.add(pair, frame, DISTANCE, TABLE, [numbers[1], *NO_DAMPING[1:], numbers[0], *numbers[2:]])
+            damping, own = _table(numbers)
+            found.add(pair, frame, DISTANCE, TABLE, [*damping, *own])
         elif force.code == kinds.SURFACE:
             held[len(index)] = len(found.data) if states else -1
             if states:
                 for first in range(0, len(states), ONE):
                     found.own += [len(found.data) + m for m in range(ONE)]
-                    found.data += [*3 * states[first : first + ONE], 0.0, 1.0]
+                    found.data += [*3 * states[first : first + ONE], 0.0, 1.0]  # `AreaStates`
             index.append((SURFACE, e, *pair))
         elif force.code == kinds.CONTACT:
-            first, own = len(rubbing), tables.index[e, [FIRST, VARYING]].tolist()
+            first = len(rubbing)
             rubbing += _points(found, pair, frame, numbers, bool(states))
-            varying += [[n, *own, e] for n in range(first, len(rubbing)) if own[1]]
+            varying += [[n, entry.first, entry.varying, e] for n in range(first, len(rubbing)) if entry.varying]
             found.own += [-1] * (len(states) - 3 * len(_sides(numbers))) if states else []
         else:
             index.append((ELEMENT, e, *pair))
@@ -184,9 +194,15 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
     return found.springs(), _loads(tables, index, extra, held), contacts
 
 
+def _table(numbers: list[float]) -> tuple[list[float], list[float]]:
+    """The damper of a force table, and what else it has: where it is relaxed, and its curve."""
+    head = Head(numbers)
+    return [head.damping, *NO_DAMPING[1:]], [head.rest, *numbers[CURVE:]]
+
+
 def _sides(numbers: list[float]) -> tuple[float, ...]:
     """Of the points of a contact, on which side of its centre they lie."""
-    return (1.0, -1.0) if numbers[6] else (1.0,)
+    return (1.0, -1.0) if PointData(numbers).half else (1.0,)
 
 
 def _points(
@@ -195,20 +211,19 @@ def _points(
     """A contact's points: the springs in their heights above its plane, or in the distance of its centres, which press where that is
     too short or, in a hollow, too long, with the states of friction that sticks behind their data. Of each the spring, the place of the
     states or −1, whether a plane or which side of a sphere, and the data of its friction, the radius and the velocities of surfaces."""
-    k, e, a, mu, v_f, radius, half = numbers[:7]
-    side, other = int(numbers[SIDE]), numbers[OTHER]
-    least = radius + other if side >= 0 else -np.inf
-    most = np.inf if side >= 0 else other - radius
+    own = PointData(numbers)
+    side = int(own.side)
+    least = own.radius + own.other if side >= 0 else -np.inf
+    most = np.inf if side >= 0 else own.other - own.radius
     z = frame[:9].reshape(3, 3)[:, 2]
     out = []
     for end in _sides(numbers):
-        point = np.concatenate([frame[12:24], frame[:9], frame[9:12] + end * half * z])
-        law = [*NO_DAMPING, k, e, a, least, most]
+        point = np.concatenate([frame[12:24], frame[:9], frame[9:12] + end * own.half * z])
+        law = [*NO_DAMPING, own.stiffness, own.exponent, own.damping, least, most]
         place = len(found.data) + len(law) if sticks else -1
-        friction = numbers[STICK:SIDE] if sticks else [mu, v_f, 0.0, 0.0, 0.0]
-        sides = [x for first in (RUNS_B, RUNS_A) for x in numbers[first : first + 3]]
-        along = [x for first in (ALONG_B, ALONG_A) for x in numbers[first : first + 3]]
-        out.append((len(found.laws), place, side, [*friction, radius, *sides, numbers[ACROSS], *along]))
+        friction = own.friction if sticks else (own.mu, own.friction_speed, 0.0, 0.0, 0.0)
+        rubbing = [*friction, own.radius, *own.runs_b, *own.runs_a, own.ratio, *own.along_b, *own.along_a]
+        out.append((len(found.laws), place, side, rubbing))
         if sticks:
             found.own += [place, place + 1, place + 2]
             law += [*[0.0] * 9, 1.0]
@@ -221,12 +236,12 @@ def _loads(
     own: list[tuple[int, tuple[int, int], np.ndarray, list[float]]], held: Mapping[int, int],
 ) -> Loads:  # fmt: skip
     """The elements `index`, and what acts in ball and free joints after them in the same tables."""
-    rows = np.zeros((len(own), INDEX_COLUMNS), dtype=np.int64)
-    frames = np.zeros((len(own), FRAME_COLUMNS))
+    rows = np.zeros((len(own), ForceEntry.columns), dtype=np.int64)
+    frames = np.zeros((len(own), tables.frames.shape[1]))
     data = [tables.data]
     size = len(tables.data)
     for n, (load, pair, frame, numbers) in enumerate(own):
-        rows[n, FIRST], frames[n] = size, frame
+        ForceEntry(rows[n]).first, frames[n] = size, frame
         data.append(np.array(numbers))
         size += len(numbers)
         index.append((load, len(tables.index) + n, *pair))

@@ -25,30 +25,7 @@ from nexdyn.potential.blocks import add_matrix, add_products, add_second_entry, 
 from nexdyn.potential.hinge import skew, spread
 from nexdyn.potential.increments import unit
 from nexdyn.potential.pairs import pair_at, put_rows
-from nexdyn.potential.tables import (
-    BODY_A,
-    BODY_B,
-    COUNT,
-    COUPLED,
-    FIRST,
-    HINGE,
-    KIND,
-    LINK,
-    LINKS,
-    NONE,
-    PAIR,
-    PART,
-    PART_PLACE,
-    PART_TURNED,
-    PARTS,
-    PLACE,
-    SLOT,
-    SLOT_A,
-    SLOT_B,
-    SLOTS,
-    TERM,
-    TURNED,
-)
+from nexdyn.potential.tables import COUPLED, HINGE, NONE, CoupledRows, Groups, Links, Parts
 from nexdyn.spatial.algebra import Force, Mat3, Sym3, T, Vec3, full, skew_times
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
@@ -101,26 +78,27 @@ def table_row(model, pair, A_a, A_b, r, t, near, C, J):
 @formula
 def coupled_row(model, i, X0, X, A, t, near, C, J):
     """C and J of a row between several pairs of bodies, group i: one slot of J (its first 8 columns) a body."""
-    groups, tables, parts = model.groups, model.constraints, model.parts
-    r, slot = groups[i, FIRST], groups[i, SLOT]
+    group, tables, parts = CoupledRows(model.groups)[i], model.constraints, Parts(model.parts)
+    r = group.first
     q = model.row_of[r]
     total = -tables.offset[q]
     if model.driven[r] != NONE:
         total -= time_value(model.functions, model.driven[r], t)
-    for k in range(slot, slot + groups[i, SLOTS]):
+    for k in range(group.slot, group.slot + group.slots):
         for c in range(WIDTH):
             J[k, c] = 0.0
-    for n in range(groups[i, PART], groups[i, PART] + groups[i, PARTS]):
-        e, s = parts[n, TERM], tables.scale[parts[n, TERM]]
+    for n in range(group.part, group.part + group.parts):
+        part = parts[n]
+        e, s = part.term, tables.scale[part.term]
         pair = pair_at(tables, Terms(tables.terms)[e].pair, X0, X)
         total += s * value(tables, e, t, pair, near)
         g = gradient(tables, e, t, pair, near)
         bodies = BodyPairs(tables.pairs)[Terms(tables.terms)[e].pair]
         a, b = bodies.a, bodies.b
         if a != 0:
-            add_row(J, parts[n, SLOT_A], T(A[a]) @ (s * g.w_a), s * g.v_a)
+            add_row(J, part.slot_a, T(A[a]) @ (s * g.w_a), s * g.v_a)
         if b != 0:
-            add_row(J, parts[n, SLOT_B], T(A[b]) @ (s * g.w_b), s * g.v_b)
+            add_row(J, part.slot_b, T(A[b]) @ (s * g.w_b), s * g.v_b)
     C[r] = total
 
 
@@ -138,9 +116,9 @@ def add_row(J, k, w, v):
 @formula
 def add_coupled_covectors(model, i, X0, X, y, t, near, F):
     """y times the world covectors of the row of group i."""
-    groups, tables, parts = model.groups, model.constraints, model.parts
-    for n in range(groups[i, PART], groups[i, PART] + groups[i, PARTS]):
-        e = parts[n, TERM]
+    group, tables = CoupledRows(model.groups)[i], model.constraints
+    for n in range(group.part, group.part + group.parts):
+        e = Parts(model.parts)[n].term
         k, s = Terms(tables.terms)[e].pair, y * tables.scale[e]
         g = gradient(tables, e, t, pair_at(tables, k, X0, X), near)
         a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
@@ -151,17 +129,19 @@ def add_coupled_covectors(model, i, X0, X, y, t, near, F):
 @formula
 def add_coupled_hessian(model, i, X0, X, A, lam, weight, mu, t, work, curved):
     """μ Jᵀ J of the row of group i, and y C_qq of its terms where `curved`."""
-    groups, tables, parts, links, J = model.groups, model.constraints, model.parts, model.links, work.J
-    r = groups[i, FIRST]
-    for n in range(groups[i, LINK], groups[i, LINK] + groups[i, LINKS]):
-        k, l, place = links[n, 0], links[n, 1], links[n, 2]
+    group, tables, J = CoupledRows(model.groups)[i], model.constraints, work.J
+    r = group.first
+    for n in range(group.link, group.link + group.links):
+        link = Links(model.links)[n]
+        k, l, place = link.row, link.column, link.place
         for c in range(6):
             for m in range(6):
                 work.blocks[place + WIDTH * c + m] += mu[r] * J[k, c] * J[l, m]
     if curved:
         y = lam[r] + weight[r] * work.C[r]
-        for n in range(groups[i, PART], groups[i, PART] + groups[i, PARTS]):
-            e = parts[n, TERM]
+        for n in range(group.part, group.part + group.parts):
+            part = Parts(model.parts)[n]
+            e = part.term
             k = Terms(tables.terms)[e].pair
             a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
             pair, s = pair_at(tables, k, X0, X), y * tables.scale[e]
@@ -170,8 +150,8 @@ def add_coupled_hessian(model, i, X0, X, A, lam, weight, mu, t, work, curved):
                 work.blocks,
                 a,
                 b,
-                parts[n, PART_PLACE],
-                parts[n, PART_TURNED],
+                part.place,
+                part.turned,
                 A[a],
                 A[b],
                 e,
@@ -185,24 +165,25 @@ def add_coupled_hessian(model, i, X0, X, A, lam, weight, mu, t, work, curved):
 @formula
 def add_joints(model, lam, mu, t, work):
     """C, J and the covectors of all rows at work.pose; returns E and the sum of the sizes of its terms."""
-    groups, tables = model.groups, model.constraints
+    groups, tables = Groups(model.groups), model.constraints
     X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
     A, F = Mat3Rows(work.turning, 0), ForceRows(work.force, 0)
     C, J = work.C, work.J
     E = size = 0.0
     for i in range(len(groups)):
-        r, count = groups[i, FIRST], groups[i, COUNT]
-        if groups[i, KIND] == COUPLED:
+        group = groups[i]
+        r, count = group.first, group.count
+        if group.kind == COUPLED:
             coupled_row(model, i, X0, X, A, t, work.near, C, J)
             add_coupled_covectors(model, i, X0, X, lam[r] + mu[r] * C[r], t, work.near, F)
             penalty = 0.5 * mu[r] * C[r]
             E += (lam[r] + penalty) * C[r]
             size += (abs(lam[r]) + abs(penalty)) * (abs(C[r]) + 1.0 / model.units[r])
             continue
-        a, b = groups[i, BODY_A], groups[i, BODY_B]
-        pair = pair_at(tables, groups[i, PAIR], X0, X)
+        a, b = group.body_a, group.body_b
+        pair = pair_at(tables, group.pair, X0, X)
         A_a, A_b = A[a], A[b]
-        if groups[i, KIND] == HINGE:
+        if group.kind == HINGE:
             hinge_rows(pair, A_a, A_b, r, C, J)
             y = Vec3(lam[r] + mu[r] * C[r], lam[r + 1] + mu[r + 1] * C[r + 1], lam[r + 2] + mu[r + 2] * C[r + 2])
             z = Vec3(
@@ -254,15 +235,15 @@ def upper(M):
 @formula
 def add_world(model, blocks, i, A_a, A_b, K_aa, K_ab, K_bb):
     """Add second derivatives for world rotations of the bodies of group i, Sym3, Mat3, Sym3."""
-    groups = model.groups
-    a, b, place = groups[i, BODY_A], groups[i, BODY_B], groups[i, PLACE]
+    group = Groups(model.groups)[i]
+    a, b, place = group.body_a, group.body_b, group.place
     if a != 0:
         add_upper(blocks, model.diagonal[a], upper(between(A_a, full(K_aa), A_a)))
     if b != 0:
         add_upper(blocks, model.diagonal[b], upper(between(A_b, full(K_bb), A_b)))
     if place != NONE:
         M = between(A_a, K_ab, A_b)
-        add_matrix(blocks, place, T(M) if groups[i, TURNED] == 1 else M)
+        add_matrix(blocks, place, T(M) if group.turned == 1 else M)
 
 
 @formula
@@ -271,8 +252,8 @@ def add_turn_shift(model, blocks, i, A_a, A_b, F, e, s_B):
 
     K_aa = S(e, F),  K_ab = (F · s_B) 1 − s_B Fᵀ,  K_bb = S(s_B, F);  rotation of a with translations of a and b ∓[F]×
     """
-    groups = model.groups
-    a, place = groups[i, BODY_A], groups[i, PLACE]
+    group = Groups(model.groups)[i]
+    a, place = group.body_a, group.place
     k = F @ s_B
     K_ab = Mat3(
         k - s_B.x * F.x, -s_B.x * F.y, -s_B.x * F.z,
@@ -284,7 +265,7 @@ def add_turn_shift(model, blocks, i, A_a, A_b, F, e, s_B):
         M = T(A_a) @ skew(F)
         add_matrix(blocks, model.diagonal[a] + 3, T(A_a) @ skew(-F))
         if place != NONE:
-            if groups[i, TURNED] == 1:
+            if group.turned == 1:
                 add_matrix(blocks, place + 3 * WIDTH, T(M))
             else:
                 add_matrix(blocks, place + 3, M)
@@ -304,10 +285,10 @@ def add_second(model, blocks, a, b, place, turned, A_a, A_b, e, t, pair, near, s
 @formula
 def add_rows_curvature(model, i, pair, A_a, A_b, lam, mu, t, work):
     """Σ y C_qq of the rows of group i: displacements and direction products by their sums, others one by one."""
-    groups, tables, blocks = model.groups, model.constraints, work.blocks
+    group, tables, blocks = Groups(model.groups)[i], model.constraints, work.blocks
     f, W = Vec3(0.0, 0.0, 0.0), Mat3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     dots = False
-    for r in range(groups[i, FIRST], groups[i, FIRST] + groups[i, COUNT]):
+    for r in range(group.first, group.first + group.count):
         y, q = lam[r] + mu[r] * work.C[r], model.row_of[r]
         for e in range(tables.rows[q, 0], tables.rows[q, 0] + tables.rows[q, 1]):
             kind, s = Terms(tables.terms)[e].primitive, y * tables.scale[e]
@@ -317,9 +298,8 @@ def add_rows_curvature(model, i, pair, A_a, A_b, lam, mu, t, work):
                 dots = True
                 W = add_to_entry(W, (kind - DOT) // 3, (kind - DOT) % 3, s)
             else:
-                place, turned = groups[i, PLACE], groups[i, TURNED]
-                a, b = groups[i, BODY_A], groups[i, BODY_B]
-                add_second(model, blocks, a, b, place, turned, A_a, A_b, e, t, pair, work.near, s)
+                a, b = group.body_a, group.body_b
+                add_second(model, blocks, a, b, group.place, group.turned, A_a, A_b, e, t, pair, work.near, s)
     if f @ f > 0.0:
         add_turn_shift(model, blocks, i, A_a, A_b, pair.R_A @ f, pair.d + pair.s_A, pair.s_B)
     if dots:
@@ -333,25 +313,26 @@ def add_rows_curvature(model, i, pair, A_a, A_b, lam, mu, t, work):
 @formula
 def add_joints_hessian(model, lam, weight, mu, t, work, curved):
     """Jᵀ μ J of all rows, and Σ y C_qq, y = λ + weight C, where `curved`."""
-    groups, tables, J, C, blocks = model.groups, model.constraints, work.J, work.C, work.blocks
+    groups, tables, J, C, blocks = Groups(model.groups), model.constraints, work.J, work.C, work.blocks
     X0, X, A = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0)
     for i in range(len(groups)):
-        if groups[i, KIND] == COUPLED:
+        group = groups[i]
+        if group.kind == COUPLED:
             add_coupled_hessian(model, i, X0, X, A, lam, weight, mu, t, work, curved)
             continue
-        r, count = groups[i, FIRST], groups[i, COUNT]
+        r, count = group.first, group.count
         for side in range(2):
-            body = groups[i, BODY_A + side]
+            body = group.body_a if side == 0 else group.body_b
             if body != 0:
                 add_products(blocks, model.diagonal[body], J, r, count, WIDTH * side, WIDTH * side, mu)
-        if groups[i, PLACE] != NONE:
-            turned = groups[i, TURNED]
-            add_products(blocks, groups[i, PLACE], J, r, count, WIDTH * turned, WIDTH * (1 - turned), mu)
+        if group.place != NONE:
+            turned = group.turned
+            add_products(blocks, group.place, J, r, count, WIDTH * turned, WIDTH * (1 - turned), mu)
         if not curved:
             continue
-        pair = pair_at(tables, groups[i, PAIR], X0, X)
-        A_a, A_b = A[groups[i, BODY_A]], A[groups[i, BODY_B]]
-        if groups[i, KIND] == HINGE:
+        pair = pair_at(tables, group.pair, X0, X)
+        A_a, A_b = A[group.body_a], A[group.body_b]
+        if group.kind == HINGE:
             y = Vec3(
                 lam[r] + weight[r] * C[r], lam[r + 1] + weight[r + 1] * C[r + 1], lam[r + 2] + weight[r + 2] * C[r + 2]
             )
@@ -369,13 +350,14 @@ def add_joints_hessian(model, lam, weight, mu, t, work, curved):
 @inlined
 def along_row(model, i, r, J, d):
     """J d of row r, which is of group i; d (nb, 8)."""
-    groups, x, c = model.groups, MotionRows(d, 0), 0.0
+    group, x, c = Groups(model.groups)[i], MotionRows(d, 0), 0.0
     J_a, J_b = ForceRows(J, 0), ForceRows(J, WIDTH)
-    if groups[i, KIND] == COUPLED:
-        for slot in range(groups[i, SLOT], groups[i, SLOT] + groups[i, SLOTS]):
+    if group.kind == COUPLED:
+        coupled = CoupledRows(model.groups)[i]
+        for slot in range(coupled.slot, coupled.slot + coupled.slots):
             c += J_a[slot] @ x[model.slot_body[slot] - 1]
         return c
-    a, b = groups[i, BODY_A] - 1, groups[i, BODY_B] - 1
+    a, b = group.body_a - 1, group.body_b - 1
     if a >= 0:
         c = J_a[r] @ x[a]
     if b >= 0:
@@ -386,16 +368,17 @@ def along_row(model, i, r, J, d):
 @formula
 def subtract_penalty(model, weight, mu, C, J, out):
     """out (nb, 8) ← out − Jᵀ (μ − weight) C."""
-    groups, x, J_a, J_b = model.groups, ForceRows(out, 0), ForceRows(J, 0), ForceRows(J, WIDTH)
+    groups, x, J_a, J_b = Groups(model.groups), ForceRows(out, 0), ForceRows(J, 0), ForceRows(J, WIDTH)
     for i in range(len(groups)):
-        for r in range(groups[i, FIRST], groups[i, FIRST] + groups[i, COUNT]):
+        group, coupled = groups[i], CoupledRows(model.groups)[i]
+        for r in range(group.first, group.first + group.count):
             s = (mu[r] - weight[r]) * C[r]
-            if groups[i, KIND] == COUPLED:
-                for slot in range(groups[i, SLOT], groups[i, SLOT] + groups[i, SLOTS]):
+            if group.kind == COUPLED:
+                for slot in range(coupled.slot, coupled.slot + coupled.slots):
                     body = model.slot_body[slot] - 1
                     x[body] = x[body] - s * J_a[slot]
             else:
-                a, b = groups[i, BODY_A] - 1, groups[i, BODY_B] - 1
+                a, b = group.body_a - 1, group.body_b - 1
                 if a >= 0:
                     x[a] = x[a] - s * J_a[r]
                 if b >= 0:

@@ -19,9 +19,9 @@ from nexdyn.constraints.pair import column
 from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.joint import friction_effort, spherical_spring
-from nexdyn.forces.surface_contact import NOT_BEGUN, NOT_HELD, ONE, Begun, put_slip, slip_state, surface_stretch
+from nexdyn.forces.surface_contact import NOT_BEGUN, NOT_HELD, ONE, Begun, slip_state, surface_stretch
 from nexdyn.forces.surface_stiffness import SECANT, TANGENT, stiffness_over_area
-from nexdyn.forces.tables import FIRST, STATE, STATES, frames_a, frames_b
+from nexdyn.forces.tables import ForceEntries, frames_a, frames_b
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, outlined
@@ -30,23 +30,39 @@ from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.tables import (
     BALL,
     FLOATING,
-    LOAD_A,
-    LOAD_B,
-    LOAD_ELEMENT,
-    LOAD_KIND,
-    LOAD_PLACE,
-    LOAD_TURNED,
+    OF_ONE,
     SURFACE,
+    AreaStates,
+    LoadEntries,
     LoadTables,
 )
+from nexdyn.records import Record
 from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, T, Vec3, cross, normalized
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 DIFFERENCE, HERE = 1e-7, -1
-NOW, BEFORE, SLID, WHOLE, OF_ONE = 4, 8, 12, 13, 14
-"""Behind y of a surface: ỹ, y before, whether it slid in the step before, d̃ as a part of dt (``contact``); how many numbers that is."""
 STICKS = 0.99
 """Part of its bound, squared, below which y sticks."""
+
+
+class Ball(Record):
+    """Data of a ball joint, in B's axes."""
+
+    stiffness: Vec3
+    rest: Vec3
+    damping: Vec3
+    friction: Vec3
+    speed: Vec3
+    armature: Vec3
+
+
+class Floating(Record):
+    """Those of a free joint."""
+
+    damping: Motion
+    friction: Motion
+    speed: Motion
+    armature: Motion
 
 
 @formula
@@ -87,44 +103,44 @@ def relative_rate(X_A, V_A, X_B, V_B):
 
 @formula
 def ball_torque(data, k, X_A, V_A, X_B, V_B, past, dt):
-    """Torque on B, world axes, of a ball joint's spring, damper, friction and armature. Data: stiffness, rest, damping,
-    friction, v_f, armature (3 each); in B's axes. past = r̃."""
-    q, w = quaternion_of(T(X_A.R) @ X_B.R), relative_rate(X_A, V_A, X_B, V_B).w
-    K, rest = Vec3(data[k], data[k + 1], data[k + 2]), Vec3(data[k + 3], data[k + 4], data[k + 5])
-    n = spherical_spring(q, K, rest)
+    """Torque on B, world axes, of a ball joint's spring, damper, friction and armature, in B's axes. past = r̃."""
+    q, w, ball = quaternion_of(T(X_A.R) @ X_B.R), relative_rate(X_A, V_A, X_B, V_B).w, Ball(data, k)
+    d, f, v_f = ball.damping, ball.friction, ball.speed
+    n = spherical_spring(q, ball.stiffness, ball.rest)
     n = n - Vec3(
-        data[k + 6] * w.x - friction_effort(w.x, data[k + 9], data[k + 12]),
-        data[k + 7] * w.y - friction_effort(w.y, data[k + 10], data[k + 13]),
-        data[k + 8] * w.z - friction_effort(w.z, data[k + 11], data[k + 14]),
+        d.x * w.x - friction_effort(w.x, f.x, v_f.x),
+        d.y * w.y - friction_effort(w.y, f.y, v_f.y),
+        d.z * w.z - friction_effort(w.z, f.z, v_f.z),
     )
-    n = n - resisted(data, k + 15, w - past.w, dt)
+    n = n - resisted(ball.armature, w - past.w, dt)
     return X_B.R @ n
 
 
 @formula
-def resisted(data, k, change, dt):
-    """J Δr/dt of the armature J in data from k on."""
-    return Vec3(data[k] * change.x / dt, data[k + 1] * change.y / dt, data[k + 2] * change.z / dt)
+def resisted(J, change, dt):
+    """J Δr/dt of the armature J."""
+    return Vec3(J.x * change.x / dt, J.y * change.y / dt, J.z * change.z / dt)
 
 
 @formula
 def floating_wrench(data, k, X_A, V_A, X_B, V_B, past, dt):
     """Forces on A and B, each at its origin, of a free joint's dampers, friction and armature: against the spatial velocity of
-    B in A, in B's axes. Data: damping, friction, v_f, armature (6 each; rotation first). past = r̃."""
+    B in A, in B's axes. past = r̃."""
     d, rate = X_B.p - X_A.p, relative_rate(X_A, V_A, X_B, V_B)
-    w, v = rate.w, rate.v
+    w, v, free = rate.w, rate.v, Floating(data, k)
+    D, F, v_f = free.damping, free.friction, free.speed
     n = Vec3(
-        friction_effort(w.x, data[k + 6], data[k + 12]) - data[k] * w.x,
-        friction_effort(w.y, data[k + 7], data[k + 13]) - data[k + 1] * w.y,
-        friction_effort(w.z, data[k + 8], data[k + 14]) - data[k + 2] * w.z,
+        friction_effort(w.x, F.w.x, v_f.w.x) - D.w.x * w.x,
+        friction_effort(w.y, F.w.y, v_f.w.y) - D.w.y * w.y,
+        friction_effort(w.z, F.w.z, v_f.w.z) - D.w.z * w.z,
     )
     f = Vec3(
-        friction_effort(v.x, data[k + 9], data[k + 15]) - data[k + 3] * v.x,
-        friction_effort(v.y, data[k + 10], data[k + 16]) - data[k + 4] * v.y,
-        friction_effort(v.z, data[k + 11], data[k + 17]) - data[k + 5] * v.z,
+        friction_effort(v.x, F.v.x, v_f.v.x) - D.v.x * v.x,
+        friction_effort(v.y, F.v.y, v_f.v.y) - D.v.y * v.y,
+        friction_effort(v.z, F.v.z, v_f.v.z) - D.v.z * v.z,
     )
-    n = X_B.R @ (n - resisted(data, k + 18, w - past.w, dt))
-    f = X_B.R @ (f - resisted(data, k + 21, v - past.v, dt))
+    n = X_B.R @ (n - resisted(free.armature.w, w - past.w, dt))
+    f = X_B.R @ (f - resisted(free.armature.v, v - past.v, dt))
     return Force(-(n + cross(d, f)), -f), Force(n, f)
 
 
@@ -137,25 +153,26 @@ def frame_motion(X, V, p):
 @formula
 def held_by(loads, e):
     """How many numbers of `states` surface e has."""
-    return OF_ONE * (loads.forces.index[loads.index[e, LOAD_ELEMENT], STATES] // ONE)
+    return OF_ONE * (ForceEntries(loads.forces.index)[LoadEntries(loads.index)[e].element].states // ONE)
 
 
 @formula
 def begun_here(loads, e, dt):
     """ỹ and dt̃ of surface e."""
-    z, j = loads.states, loads.held[e]
-    c, g = slip_state(z, j + NOW), dt * z[j + WHOLE]
+    own = AreaStates(loads.states, loads.held[e])
     if held_by(loads, e) > OF_ONE:
-        return Begun(c, g, slip_state(z, j + OF_ONE + NOW), dt * z[j + OF_ONE + WHOLE])
-    return Begun(c, g, NOT_HELD, 0.0)
+        rolled = AreaStates(loads.states, loads.held[e] + OF_ONE)
+        return Begun(own.now, dt * own.whole, rolled.now, dt * rolled.whole)
+    return Begun(own.now, dt * own.whole, NOT_HELD, 0.0)
 
 
 @formula
 def load(loads, e, t, dt, X_a, V_a, X_b, V_b):
     """(status, F_a, F_b): force on the bodies of load e about their centres, world axes."""
-    index, tables, past = loads.index, loads.forces, MotionRows(loads.rates, 0)
-    k = index[e, LOAD_ELEMENT]
-    if index[e, LOAD_KIND] == SURFACE and apart(tables, k, X_a, X_b, dt):
+    entry, tables, past = LoadEntries(loads.index)[e], loads.forces, MotionRows(loads.rates, 0)
+    kind, k = entry.kind, entry.element
+    force = ForceEntries(tables.index)[k]
+    if kind == SURFACE and apart(tables, k, X_a, X_b, dt):
         let_go(tables, k, dt)
         o = Vec3(0.0, 0.0, 0.0)
         return 0, Force(o, o), Force(o, o)
@@ -163,18 +180,18 @@ def load(loads, e, t, dt, X_a, V_a, X_b, V_b):
     X_aA, X_bB = X_LA[k], X_LB[k]
     X_A, X_B = X_a @ X_aA, X_b @ X_bB
     V_A, V_B = frame_motion(X_a, V_a, X_aA.p), frame_motion(X_b, V_b, X_bB.p)
-    if index[e, LOAD_KIND] == BALL:
-        n = ball_torque(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B, past[e], dt)
+    if kind == BALL:
+        n = ball_torque(tables.data, force.first, X_A, V_A, X_B, V_B, past[e], dt)
         o = Vec3(0.0, 0.0, 0.0)
         return 0, Force(-n, o), Force(n, o)
-    if index[e, LOAD_KIND] == FLOATING:
+    if kind == FLOATING:
         status = 0
-        F_A, F_B = floating_wrench(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B, past[e], dt)
+        F_A, F_B = floating_wrench(tables.data, force.first, X_A, V_A, X_B, V_B, past[e], dt)
     else:
-        if index[e, LOAD_KIND] == SURFACE and loads.held[e] >= 0:
+        if kind == SURFACE and loads.held[e] >= 0:
             renewed(tables, k, t, dt)
             begun = begun_here(loads, e, dt)
-            surface_stretch(tables.room, tables, k, tables.index[k, FIRST], (X_A, V_A, X_B, V_B), begun)
+            surface_stretch(tables.room, tables, k, force.first, (X_A, V_A, X_B, V_B), begun)
         status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)
     F_a = Force(F_A.n + cross(X_a.R @ X_aA.p, F_A.f), F_A.f)
     return status, F_a, Force(F_B.n + cross(X_b.R @ X_bB.p, F_B.f), F_B.f)
@@ -194,7 +211,8 @@ def chart_force(loads, e, t, dt, work, i, length):
     """Q of load e in the chart, of bodies a and b, at x with component i of the two increased by DIFFERENCE, or that part of `length`;
     HERE: at x."""
     x, past, base = MotionRows(work.x, 0), MotionRows(work.past, 0), PoseRows(work.base, 0)
-    a, b = loads.index[e, LOAD_A], loads.index[e, LOAD_B]
+    entry = LoadEntries(loads.index)[e]
+    a, b = entry.body_a, entry.body_b
     x_a, x_b = x[a], x[b]
     d, D = DIFFERENCE, DIFFERENCE * length
     w = Vec3(d if i % 6 == 0 else 0.0, d if i % 6 == 1 else 0.0, d if i % 6 == 2 else 0.0)
@@ -237,19 +255,24 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
 @outlined
 def add_forces(loads, t, dt, work):
     """`add_loads`, once for all that evaluate."""
-    index, x, A, g = loads.index, MotionRows(work.x, 0), Mat3Rows(work.turning, 0), ForceRows(work.gradient, 0)
+    entries, x, A, g = (
+        LoadEntries(loads.index),
+        MotionRows(work.x, 0),
+        Mat3Rows(work.turning, 0),
+        ForceRows(work.gradient, 0),
+    )
     Q_0a, Q_0b, now_a, now_b = (
         ForceRows(loads.before, 0), ForceRows(loads.before, 6), ForceRows(loads.now, 0), ForceRows(loads.now, 6)
     )  # fmt: skip
     E = guessed = 0.0
     h = dt * dt
-    for e in range(len(index)):
-        a, b = index[e, LOAD_A], index[e, LOAD_B]
+    for e in range(len(entries)):
+        a, b = entries[e].body_a, entries[e].body_b
         X_a, V_a = body_here(work, a, dt)
         X_b, V_b = body_here(work, b, dt)
         status, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
         if status != 0:
-            return E, guessed, index[e, LOAD_ELEMENT]
+            return E, guessed, entries[e].element
         Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
         now_a[e], now_b[e] = Q_a, Q_b
         change = 0.0
@@ -269,7 +292,7 @@ def add_forces(loads, t, dt, work):
 @formula
 def rate_of(loads, e, X_a, V_a, X_b, V_b):
     """r of load e, where the bodies are at X_a, X_b."""
-    k = loads.index[e, LOAD_ELEMENT]
+    k = LoadEntries(loads.index)[e].element
     X_aA, X_bB = frames_a(loads.forces)[k], frames_b(loads.forces)[k]
     V_A, V_B = frame_motion(X_a, V_a, X_aA.p), frame_motion(X_b, V_b, X_bB.p)
     return relative_rate(X_a @ X_aA, V_A, X_b @ X_bB, V_B)
@@ -284,7 +307,8 @@ def _(loads: None, work: Any, V: Any) -> Any:
 def _(loads: LoadTables, work: Any, V: Any) -> Any:
     X, now, before = PoseRows(work.base, 0), MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
     for e in range(len(loads.index)):
-        a, b = loads.index[e, LOAD_A], loads.index[e, LOAD_B]
+        entry = LoadEntries(loads.index)[e]
+        a, b = entry.body_a, entry.body_b
         V_a, V_b = Motion(X[a].R @ V[a].w, V[a].v), Motion(X[b].R @ V[b].w, V[b].v)
         now[e] = before[e] = rate_of(loads, e, X[a], V_a, X[b], V_b)
 
@@ -297,15 +321,15 @@ def _(loads: None, second_order: Any) -> Any:
 @defines(begin_loads)
 def _(loads: LoadTables, second_order: Any) -> Any:
     past, now, before = MotionRows(loads.rates, 0), MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
-    third, z = 1.0 / 3.0, loads.states
+    third = 1.0 / 3.0
     for e in range(len(loads.index)):
         past[e] = third * (4.0 * now[e] - before[e]) if second_order else now[e]
         if loads.held[e] >= 0:
             for j in range(loads.held[e], loads.held[e] + held_by(loads, e), OF_ONE):
-                goes_on = second_order and z[j + SLID] == 0.0
-                for m in range(j, j + ONE):
-                    z[m + NOW] = third * (4.0 * z[m] - z[m + BEFORE]) if goes_on else z[m]
-                z[j + WHOLE] = 1.5 if second_order and not goes_on else 1.0
+                own = AreaStates(loads.states, j)
+                goes_on = second_order and own.slid == 0.0
+                own.now = third * (4.0 * own.y - own.before) if goes_on else own.y
+                own.whole = 1.5 if second_order and not goes_on else 1.0
 
 
 @defines(finish_loads)
@@ -317,13 +341,14 @@ def _(loads: None, work: Any, t: Any, dt: Any) -> Any:
 def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
     now, before = MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
     for e in range(len(loads.index)):
-        X_a, V_a = body_here(work, loads.index[e, LOAD_A], dt)
-        X_b, V_b = body_here(work, loads.index[e, LOAD_B], dt)
+        entry = LoadEntries(loads.index)[e]
+        X_a, V_a = body_here(work, entry.body_a, dt)
+        X_b, V_b = body_here(work, entry.body_b, dt)
         before[e] = now[e]
         now[e] = rate_of(loads, e, X_a, V_a, X_b, V_b)
         if loads.held[e] >= 0:
             load(loads, e, t, dt, X_a, V_a, X_b, V_b)
-            m = loads.forces.index[loads.index[e, LOAD_ELEMENT], STATE]
+            m = ForceEntries(loads.forces.index)[entry.element].state
             for i in range(held_by(loads, e) // OF_ONE):
                 keep_held(loads, m + ONE * i, loads.held[e] + OF_ONE * i)
 
@@ -331,11 +356,11 @@ def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
 @formula
 def keep_held(loads, m, j):
     """y of the last evaluation, the states from m on, becomes that of the step."""
-    tables, z = loads.forces, loads.states
+    tables, own = loads.forces, AreaStates(loads.states, j)
     y, most = slip_state(tables.z, m), tables.bound[m]
-    put_slip(z, j + BEFORE, slip_state(z, j))
-    put_slip(z, j, y)
-    z[j + SLID] = 0.0 if y @ y < STICKS * most * most else 1.0
+    own.before = own.y
+    own.y = y
+    own.slid = 0.0 if y @ y < STICKS * most * most else 1.0
 
 
 @defines(keep_loads)
@@ -359,7 +384,7 @@ def _(loads: None) -> Any:
 def _(loads: LoadTables) -> Any:
     now, before = ForceRows(loads.now, 0), ForceRows(loads.before, 0)
     for e in range(len(loads.index)):
-        if loads.index[e, LOAD_KIND] == SURFACE:
+        if LoadEntries(loads.index)[e].kind == SURFACE:
             f, g = now[e].f, before[e].f
             if (f @ f > 0.0) != (g @ g > 0.0):
                 return True
@@ -375,7 +400,8 @@ def _(loads: None) -> Any:
 def _(loads: LoadTables) -> Any:
     now, before = ForceRows(loads.now, 0), ForceRows(loads.before, 0)
     for e in range(len(loads.index)):
-        if loads.index[e, LOAD_KIND] == SURFACE and now[e].f @ now[e].f + before[e].f @ before[e].f > 0.0:
+        area = LoadEntries(loads.index)[e].kind == SURFACE
+        if area and now[e].f @ now[e].f + before[e].f @ before[e].f > 0.0:
             return True
     return False
 
@@ -388,7 +414,7 @@ def _(model: Any, loads: None, t: Any, dt: Any, work: Any, careful: Any) -> Any:
 @defines(add_loads_hessian)
 def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -> Any:
     for e in range(len(loads.index)):
-        if loads.index[e, LOAD_KIND] == SURFACE:
+        if LoadEntries(loads.index)[e].kind == SURFACE:
             add_area(loads.forces.room, model, loads, e, dt, work, careful)
         else:
             add_differences(model, loads, e, t, dt, work)
@@ -397,9 +423,14 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -
 @outlined
 def add_differences(model, loads, e, t, dt, work):
     """That of load e by differences."""
-    index, F, rate, zero = loads.index, ForceRows(loads.rate, 0), loads.rate.reshape(-1), Vec3(0.0, 0.0, 0.0)
+    entry, F, rate, zero = (
+        LoadEntries(loads.index)[e],
+        ForceRows(loads.rate, 0),
+        loads.rate.reshape(-1),
+        Vec3(0.0, 0.0, 0.0),
+    )
     turning = -dt * dt / DIFFERENCE
-    a, b = index[e, LOAD_A], index[e, LOAD_B]
+    a, b = entry.body_a, entry.body_b
     Q_a, Q_b = Force(zero, zero), Force(zero, zero)
     for i in range(HERE, 12):
         P_a, P_b = chart_force(loads, e, t, dt, work, i, model.length)
@@ -411,7 +442,7 @@ def add_differences(model, loads, e, t, dt, work):
     for i in range(12):
         for j in range(i, 12):
             h = 0.5 * (rate[12 * i + j] + rate[12 * j + i])
-            add_second_entry(work.blocks, model.diagonal, a, b, index[e, LOAD_PLACE], index[e, LOAD_TURNED], i, j, h)
+            add_second_entry(work.blocks, model.diagonal, a, b, entry.place, entry.turned, i, j, h)
 
 
 add_area = generic("add_area", "That of load e, a contact over an area, in closed form; of systems without, nothing.")
@@ -425,8 +456,8 @@ def _(room: None, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: A
 @defines(add_area)
 def _(room: Any, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: Any) -> Any:
     # scratch: rows 0 to 5 K, 6 to 17 the motions of B against A of the coordinates of both bodies, 18 K times one of them
-    index, tables, rows, A = loads.index, loads.forces, loads.rate, Mat3Rows(work.turning, 0)
-    k, a, b = index[e, LOAD_ELEMENT], index[e, LOAD_A], index[e, LOAD_B]
+    entry, tables, rows, A = LoadEntries(loads.index)[e], loads.forces, loads.rate, Mat3Rows(work.turning, 0)
+    k, a, b = entry.element, entry.body_a, entry.body_b
     X_a, V_a = body_here(work, a, dt)
     X_b, V_b = body_here(work, b, dt)
     if apart(tables, k, X_a, X_b, dt):
@@ -441,7 +472,7 @@ def _(room: Any, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: An
             rows[i, m] = 0.0
     motion = (X_A, frame_motion(X_a, V_a, X_aA.p), X_B, frame_motion(X_b, V_b, X_bB.p))
     kept = SECANT if careful else TANGENT
-    stiffness_over_area(tables, k, tables.index[k, FIRST], rows, (dt, dt * dt), motion, begun, kept)
+    stiffness_over_area(tables, k, ForceEntries(tables.index)[k].first, rows, (dt, dt * dt), motion, begun, kept)
     for side in range(2):
         body, sign, arm = (a, -1.0, X_B.p - X_a.p) if side == 0 else (b, 1.0, X_B.p - X_b.p)
         for c in range(3):
@@ -461,4 +492,4 @@ def _(room: Any, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: An
             h = 0.0
             for m in range(6):
                 h += rows[6 + i, m] * rows[18, m]
-            add_second_entry(work.blocks, model.diagonal, a, b, index[e, LOAD_PLACE], index[e, LOAD_TURNED], i, n, h)
+            add_second_entry(work.blocks, model.diagonal, a, b, entry.place, entry.turned, i, n, h)

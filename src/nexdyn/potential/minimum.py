@@ -25,9 +25,9 @@ from nexdyn.potential.increments import chart_curvature, coefficients, series_ma
 from nexdyn.potential.joints import add_joints, add_joints_hessian, subtract_penalty, upper
 from nexdyn.potential.loads import add_loads, add_loads_hessian
 from nexdyn.potential.springs import add_springs, add_springs_hessian
-from nexdyn.potential.tables import MASS, REST
+from nexdyn.potential.tables import Masses, ThinBodies
 from nexdyn.spatial.algebra import Force, Pose, T, Vec3, full
-from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows, Sym3Rows, Vec3Rows
+from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows, Vec3Rows
 
 OK, SINGULAR = 0, 1
 SUFFICIENT = 1e-4
@@ -66,12 +66,12 @@ def evaluate(model, lam, mu, t, dt, work):
     E, size = add_joints(model, lam, mu, t, work)
     of_springs, size_of_springs, guessed = add_springs(model, model.springs, t, dt, work)
     x, free, A = MotionRows(work.x, 0), MotionRows(work.free, 0), Mat3Rows(work.turning, 0)
-    I, g, out = Sym3Rows(model.rods, REST), world_gravity(model), ForceRows(work.gradient, 0)
+    I, g, out = ThinBodies(model.rods).rest, world_gravity(model), ForceRows(work.gradient, 0)
     X0, to_axis, rest = PoseRows(work.base, 0), Vec3Rows(work.rod, 0), Vec3Rows(work.rod, 3)
     of_bodies = of_springs
     size += size_of_springs
     for i in range(1, len(model.mass)):
-        m, at, to = model.mass[i, MASS], x[i], free[i]
+        m, at, to = Masses(model.mass)[i].m, x[i], free[i]
         moving, falling = inertia.value(m, I[i], at, to), gravity.value(m, g, at, dt)
         of_bodies += moving + falling
         size += abs(moving) + abs(falling)
@@ -96,12 +96,12 @@ def evaluate(model, lam, mu, t, dt, work):
 def hessian(model, lam, weight, mu, t, dt, work, curved, loaded, careful):
     """H in work.blocks at the point of the last evaluation; `curved`: with curvature, `loaded`: with what loads add, `careful`: as
     loads are after a step that had to be shortened."""
-    blocks, I, to_axis = work.blocks, Sym3Rows(model.rods, REST), Vec3Rows(work.rod, 0)
+    blocks, I, to_axis = work.blocks, ThinBodies(model.rods).rest, Vec3Rows(work.rod, 0)
     X, x, F = PoseRows(work.pose, 0), MotionRows(work.x, 0), ForceRows(work.force, 0)
     for k in range(len(blocks)):
         blocks[k] = 0.0
     for i in range(1, len(model.mass)):
-        D, m = model.diagonal[i], model.mass[i, MASS]
+        D, m = model.diagonal[i], Masses(model.mass)[i].m
         add_upper(blocks, D, I[i])
         for c in range(3):
             blocks[D + (WIDTH + 1) * c] += model.spare[i, 0]

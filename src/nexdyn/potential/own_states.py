@@ -13,26 +13,25 @@ Data of a spring: its states z, z̃, those a step before, then what its force ha
 from __future__ import annotations
 
 from nexdyn.forces import actuator
-from nexdyn.forces.actuator import effort_and_rates
-from nexdyn.forces.joint_friction import bristle
+from nexdyn.forces.actuator import DriveStates, effort_and_rates
+from nexdyn.forces.joint_friction import Bristle, bristle
 from nexdyn.kernel import formula
 from nexdyn.potential.tables import BRISTLE, CONTROLLED
 
-OF_ACTUATOR, OF_BRISTLE = 4, 1
+OF_ACTUATOR, OF_BRISTLE = DriveStates.columns, 1
 """How many states."""
-LAG, SAMPLE, NEXT = actuator.LAG, actuator.SAMPLE, actuator.NEXT
 DUE = 1e-9
 
 
 @formula
 def controlled(t, data, i, q, v, dt):
     """Effort, x and τ of an actuator; data from its states on."""
-    z, k = i + OF_ACTUATOR, i + 3 * OF_ACTUATOR
-    x, y, held = data[z], data[z + 1], data[i + 2]
+    begun, k = DriveStates(data, i + OF_ACTUATOR), i + 3 * OF_ACTUATOR
+    x, y, held = begun.integral, begun.lagged, DriveStates(data, i).held
     _, dx, _ = effort_and_rates(t, data, k, q, v, x, y, held)
     x = x + dt * dx
     effort, _, dy = effort_and_rates(t, data, k, q, v, x, y, held)
-    lag = data[k + LAG]
+    lag = actuator.Drive(data, k).lag
     if lag > 0.0:
         # τ̇ = (u − τ̃)/T
         y = y + dt * dy / (1.0 + dt / lag)
@@ -48,8 +47,15 @@ def stuck(data, i, v, dt):
     _, rate = bristle(data, k, v, trial)
     along = dt * (v - rate) / trial if trial != 0.0 else 0.0
     z = trial / (1.0 + along)
-    stiffness, damping, viscous = data[k + 3], data[k + 4], data[k + 5]
-    return -(stiffness * z + damping * (z - before) / dt + viscous * v), z
+    own = Bristle(data, k)
+    return -(own.stiffness * z + own.damping * (z - before) / dt + own.viscous * v), z
+
+
+@formula
+def little_of(data, i):
+    """A thousandth of F_c/σ₀ of a bristle; data from its state on."""
+    own = Bristle(data, i + 3 * OF_BRISTLE)
+    return 1e-3 * own.sliding / own.stiffness
 
 
 @formula
@@ -77,12 +83,11 @@ def begin_states(code, data, i, second_order):
 def sample_state(t, data, i, q, v):
     """Take the sample of an actuator that is due at t, where the joint is at q, v."""
     k = i + 3 * OF_ACTUATOR
-    every = data[k + SAMPLE]
-    if every > 0.0 and data[i + NEXT] <= t + DUE * every:
-        x, held = actuator.sampled(t, data, k, q, v, data[i])
-        data[i], data[i + 2] = x, held
-        data[i + 2 * OF_ACTUATOR] = x
-        data[i + NEXT] = every * (int(t / every + 1e-6) + 1.0)
+    own, every = DriveStates(data, i), actuator.Drive(data, k).sample
+    if every > 0.0 and own.next <= t + DUE * every:
+        own.integral, own.held = actuator.sampled(t, data, k, q, v, own.integral)
+        DriveStates(data, i + 2 * OF_ACTUATOR).integral = own.integral
+        own.next = every * (int(t / every + 1e-6) + 1.0)
 
 
 @formula
@@ -90,9 +95,9 @@ def finish_states(code, t, data, i, q, v, dt):
     """z at the end t of a step, where the joint is at q, v."""
     if code == CONTROLLED:
         _, x, y = controlled(t, data, i, q, v, dt)
-        for m in range(2):
-            data[i + 2 * OF_ACTUATOR + m] = data[i + m]
-        data[i], data[i + 1] = x, y
+        own, before = DriveStates(data, i), DriveStates(data, i + 2 * OF_ACTUATOR)
+        before.integral, before.lagged = own.integral, own.lagged
+        own.integral, own.lagged = x, y
     elif code == BRISTLE:
         _, z = stuck(data, i, v, dt)
         data[i + 2 * OF_BRISTLE] = data[i]

@@ -6,11 +6,12 @@
 With the velocity of the step the force hangs on δ alone, so it has an energy, what it dissipates included. It grows with δ: E is
 convex. Where the contact begins, and where the damping would pull (1 + a δ̇ = 0) and lets go, dE/dδ is continuous, with a kink.
 A contact's f may be a function of the user's (``own_law``), E then its integral by quadrature.
-Data: k, e, a (of a function its address, 0, 0), q_min, q_max, as a joint stop has them.
+Data: those of a joint stop; of a contact with a function its address, 0, 0 are k, e, a.
 """
 
 from __future__ import annotations
 
+from nexdyn.forces.joint_stop import Stop
 from nexdyn.forces.own_law import OWN, own_damping, own_force, own_slope, own_work
 from nexdyn.kernel import formula, outlined
 
@@ -50,18 +51,20 @@ def pressed(k, e, a, depth, past, dt):
 @formula
 def both_ends(data, i, c, past, dt):
     """E, dE/dc, d²E/dc² of the stops below q_min and above q_max at c; data from i on."""
-    k, e, a = data[i], data[i + 1], data[i + 2]
-    E_low, f_low, K_low = pressed(k, e, a, data[i + 3] - c, data[i + 3] - past, dt)
-    E_high, f_high, K_high = pressed(k, e, a, c - data[i + 4], past - data[i + 4], dt)
+    stop = Stop(data, i)
+    k, e, a = stop.stiffness, stop.exponent, stop.damping
+    E_low, f_low, K_low = pressed(k, e, a, stop.lower - c, stop.lower - past, dt)
+    E_high, f_high, K_high = pressed(k, e, a, c - stop.upper, past - stop.upper, dt)
     return E_low + E_high, dt * dt * (f_high - f_low), K_low + K_high
 
 
 @formula
 def cancelled(data, i, c, past, dt):
     """The size of the terms that cancel in E: with b δ̃ ≫ 1 it is small beside them."""
-    k, e, b = data[i], data[i + 1], data[i + 2] / dt
-    low, high = max(0.0, data[i + 3] - c), max(0.0, c - data[i + 4])
-    at = abs(data[i + 3] - past) if low > 0.0 else abs(past - data[i + 4])
+    stop = Stop(data, i)
+    k, e, b = stop.stiffness, stop.exponent, stop.damping / dt
+    low, high = max(0.0, stop.lower - c), max(0.0, c - stop.upper)
+    at = abs(stop.lower - past) if low > 0.0 else abs(past - stop.upper)
     depth = max(low, high)
     if e == OWN:
         return 0.0

@@ -22,7 +22,8 @@ import math
 
 from nexdyn.kernel import formula
 from nexdyn.potential.increments import coefficients, series_matrix
-from nexdyn.spatial.algebra import Sym3, T, Vec3, cross
+from nexdyn.potential.tables import ThinBodies
+from nexdyn.spatial.algebra import Sym3, T, cross
 
 NO_ANGLE = 1e-150
 
@@ -30,7 +31,8 @@ NO_ANGLE = 1e-150
 @formula
 def axis(model, i):
     """(J, e) of body i; J = 0 of one that is not thin."""
-    return model.rods[i, 0], Vec3(model.rods[i, 1], model.rods[i, 2], model.rods[i, 3])
+    thin = ThinBodies(model.rods)[i]
+    return thin.J, thin.e
 
 
 @formula

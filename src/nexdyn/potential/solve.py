@@ -37,9 +37,9 @@ from nexdyn.potential.minimum import (
     world_gravity,
 )
 from nexdyn.potential.pairs import pair_at
-from nexdyn.potential.tables import COUNT, FIRST, INERTIA, MASS
+from nexdyn.potential.tables import Groups, Masses, Run
 from nexdyn.spatial.algebra import Vec3
-from nexdyn.spatial.table import MotionRows, PoseRows, Sym3Rows
+from nexdyn.spatial.table import MotionRows, PoseRows
 
 NOT_CLOSED, NOT_CONVERGED, NOT_FINITE, LOAD_FAILED = 2, 3, 4, 5
 STRAIGHT, EVEN = 4, 5
@@ -148,10 +148,10 @@ def between(part):
 @formula
 def follow(model, state, work):
     """Δλ = μ (C + J d) in work.change. Returns the largest |C + J d| as a number, Σ Δλ C and Σ Δλ J d."""
-    mu, C, groups = state.mu, work.C, model.groups
+    mu, C, groups = state.mu, work.C, Groups(model.groups)
     gap = raised = along = 0.0
     for i in range(len(groups)):
-        for r in range(groups[i, FIRST], groups[i, FIRST] + groups[i, COUNT]):
+        for r in range(groups[i].first, groups[i].first + groups[i].count):
             c = along_row(model, i, r, work.J, work.step)
             left = C[r] + c
             change = mu[r] * left
@@ -166,8 +166,9 @@ def follow(model, state, work):
 @formula
 def stiffen(state):
     """μ ← 10 μ of all rows, as long as they are not the stiffest."""
-    if state.run[0] < STIFFEST:
-        state.run[0] *= 10.0
+    run = Run(state.run)
+    if run.stiffness < STIFFEST:
+        run.stiffness *= 10.0
         for r in range(len(state.mu)):
             state.mu[r] *= 10.0
 
@@ -175,11 +176,11 @@ def stiffen(state):
 @formula
 def at_minimum(model, work, for_turn, for_shift):
     """Whether the gradient is what an error MINIMUM of x leaves."""
-    g, I = work.gradient, Sym3Rows(model.mass, INERTIA)
+    g, I = work.gradient, Masses(model.mass).I
     for i in range(1, len(model.mass)):
         n, f = Vec3(g[i - 1, 0], g[i - 1, 1], g[i - 1, 2]), Vec3(g[i - 1, 3], g[i - 1, 4], g[i - 1, 5])
         least = max(min(I[i].xx, I[i].yy, I[i].zz), model.spare[i, 0])
-        m = model.mass[i, MASS] + model.spare[i, 1]
+        m = Masses(model.mass)[i].m + model.spare[i, 1]
         if not (f @ f <= (MINIMUM * for_shift * m) ** 2 and n @ n <= (MINIMUM * for_turn * least) ** 2):
             return False
     return True
@@ -187,11 +188,11 @@ def at_minimum(model, work, for_turn, for_shift):
 
 @defines(solve)
 def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
-    lam, mu, weight = state.lam, state.mu, work.weight
+    lam, mu, weight, run = state.lam, state.mu, work.weight, Run(state.run)
     for r in range(len(mu)):
-        weight[r] = mu[r] * (JUDGING / state.run[0])
+        weight[r] = mu[r] * (JUDGING / run.stiffness)
         last = lam[r]
-        if state.run[STRAIGHT] > 0.0:
+        if run.straight > 0.0:
             lam[r] += last - state.lam_before[r]
         lam[r] *= EXPECTED
         state.lam_before[r] = last
@@ -268,6 +269,6 @@ def _(updates: Any, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
             lam[r] += mu[r] * C[r]
             if not (model.units[r] * abs(C[r]) <= gap):
                 gap = model.units[r] * abs(C[r])
-    if gap > ASUNDER and gap > state.run[3]:
+    if gap > ASUNDER and gap > Run(state.run).gap:
         return NOT_CLOSED, 0, steps, gap
     return OK, 0, steps, gap

@@ -25,13 +25,14 @@ from nexdyn.constraints.turns import axis_z, turned
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.actuator import effort_and_rates
 from nexdyn.forces.curve import curve_slope, curve_value, curve_work
+from nexdyn.forces.joint_stop import Stop
 from nexdyn.forces.own_law import OWN
 from nexdyn.forces.user import joint_effort
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.model.time_kernels import time_value
 from nexdyn.potential.blocks import add_outer, add_second_entry
-from nexdyn.potential.own_states import begin_states, effort_at_end, finish_states, sample_state
+from nexdyn.potential.own_states import begin_states, effort_at_end, finish_states, little_of, sample_state
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.penetration import both_ends, cancelled
 from nexdyn.potential.tables import (
@@ -39,16 +40,14 @@ from nexdyn.potential.tables import (
     BRISTLE,
     CONTROLLED,
     EFFORT,
+    LAW,
     LINEAR,
-    SPRING_A,
-    SPRING_B,
-    SPRING_DATA,
-    SPRING_LAW,
-    SPRING_PLACE,
-    SPRING_TURNED,
     STOP,
     TABLE,
     USER,
+    Damper,
+    Linear,
+    SpringEntries,
     SpringTables,
 )
 from nexdyn.spatial.algebra import Force, T
@@ -66,13 +65,14 @@ def log_cosh(x):
 
 @formula
 def damped(data, k, c, past, past_rate, dt):
-    """E, dE/dc and d²E/dc² of damper, friction and armature; data: d, f, v_f, J."""
-    r, v_f = (c - past) / dt, data[k + 2]
+    """E, dE/dc and d²E/dc² of damper, friction and armature."""
+    own = Damper(data, k)
+    r, v_f, d, f, J = (c - past) / dt, own.speed, own.damping, own.friction, own.armature
     off = c - past - dt * past_rate
     s = math.tanh(r / v_f)
-    E = dt * dt * dt * (0.5 * data[k] * r * r + data[k + 1] * v_f * log_cosh(r / v_f)) + 0.5 * data[k + 3] * off * off
-    slope = dt * dt * (data[k] * r + data[k + 1] * s) + data[k + 3] * off
-    return E, slope, dt * (data[k] + data[k + 1] / v_f * (1.0 - s * s)) + data[k + 3]
+    E = dt * dt * dt * (0.5 * d * r * r + f * v_f * log_cosh(r / v_f)) + 0.5 * J * off * off
+    slope = dt * dt * (d * r + f * s) + J * off
+    return E, slope, dt * (d + f / v_f * (1.0 - s * s)) + J
 
 
 @formula
@@ -84,13 +84,13 @@ def actuator_effort(t, data, k, q, v):
 
 @formula
 def law(code, data, k, t, c, past, past_rate, dt, unit):
-    """E − E(c̃), dE/dc, d²E/dc² of an element at c, 1 rad or a length beside `unit`. Data from k on: d, f, v_f, J, then those of U."""
+    """E − E(c̃), dE/dc, d²E/dc² of an element at c, 1 rad or a length beside `unit`. Data from k on: `Damper`, then those of U."""
     E, slope, curve = damped(data, k, c, past, past_rate, dt)
-    i, h, moved = k + 4, dt * dt, c - past
+    i, h, moved = k + LAW, dt * dt, c - past
     if code == LINEAR:
-        # k, c₀, f₀
-        F = data[i] * (c - data[i + 1]) + data[i + 2]
-        return E + h * moved * (F - 0.5 * data[i] * moved), slope + h * F, curve + h * data[i]
+        own = Linear(data, i)
+        F = own.stiffness * (c - own.rest) + own.force
+        return E + h * moved * (F - 0.5 * own.stiffness * moved), slope + h * F, curve + h * own.stiffness
     if code == TABLE:
         x, work = c - data[i], curve_work(data, i + 1, past - data[i], c - data[i])
         return E + h * work, slope + h * curve_value(data, i + 1, x), curve + h * curve_slope(data, i + 1, x)
@@ -109,7 +109,7 @@ def law(code, data, k, t, c, past, past_rate, dt, unit):
     if code == CONTROLLED or code == BRISTLE:
         rate, step = (
             moved / dt,
-            DIFFERENCE * (max(unit, abs(c)) if code == CONTROLLED else 1e-3 * data[i + 3] / data[i + 6]),
+            DIFFERENCE * (max(unit, abs(c)) if code == CONTROLLED else little_of(data, i)),
         )
         tau = effort_at_end(code, t, data, i, c, rate, dt)
         tau_past = effort_at_end(code, t, data, i, past, 0.0, dt)
@@ -139,10 +139,10 @@ def _(model: Any, springs: None, work: Any, V: Any) -> Any:
 
 @defines(measure_springs)
 def _(model: Any, springs: SpringTables, work: Any, V: Any) -> Any:
-    index, tables, state = springs.index, springs.coordinates, springs.state
+    entries, tables, state = SpringEntries(springs.index), springs.coordinates, springs.state
     X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
-    for e in range(len(index)):
-        a, b = index[e, SPRING_A], index[e, SPRING_B]
+    for e in range(len(entries)):
+        a, b = entries[e].body_a, entries[e].body_b
         pair = pair_at(tables, e, X0, X)
         c = value(tables, e, 0.0, pair, springs.near)
         g = gradient(tables, e, 0.0, pair, springs.near)
@@ -157,10 +157,10 @@ def _(springs: None, second_order: Any) -> Any:
 
 @defines(begin_springs)
 def _(springs: SpringTables, second_order: Any) -> Any:
-    state, index, third = springs.state, springs.index, 1.0 / 3.0
-    for e in range(len(springs.index)):
+    state, entries, third = springs.state, SpringEntries(springs.index), 1.0 / 3.0
+    for e in range(len(entries)):
         c, r = state[e, 0], state[e, 1]
-        begin_states(index[e, SPRING_LAW], springs.data, index[e, SPRING_DATA] + 4, second_order)
+        begin_states(entries[e].law, springs.data, entries[e].first + LAW, second_order)
         if second_order:
             c, r = third * (4.0 * c - state[e, 2]), third * (4.0 * r - state[e, 3])
         springs.past[e, 0], springs.past[e, 1], springs.near_now[e] = c, r, springs.near[e]
@@ -173,21 +173,20 @@ def _(model: Any, springs: None, t: Any, dt: Any, work: Any) -> Any:
 
 @defines(add_springs)
 def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
-    index, tables, past, near = springs.index, springs.coordinates, springs.past, springs.near_now
+    entries, tables, past, near = SpringEntries(springs.index), springs.coordinates, springs.past, springs.near_now
     X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
     A, F = Mat3Rows(work.turning, 0), ForceRows(work.force, 0)
     E = size = guessed = 0.0
-    for e in range(len(index)):
-        a, b = index[e, SPRING_A], index[e, SPRING_B]
+    for e in range(len(entries)):
+        spring = entries[e]
+        a, b, code = spring.body_a, spring.body_b, spring.law
         pair = pair_at(tables, e, X0, X)
         if Terms(tables.terms)[e].primitive == ANGLE:
             near[e] = springs.near[e] + turned(work.pose, work.x, a, b, axis_z(pair.R_A))
         c = value(tables, e, t, pair, near)
         g = gradient(tables, e, t, pair, near)
         put_rows(springs.G, e, T(A[a]) @ g.w_a, g.v_a, T(A[b]) @ g.w_b, g.v_b)
-        energy, slope, curve = law(
-            index[e, SPRING_LAW], springs.data, index[e, SPRING_DATA], t, c, past[e, 0], past[e, 1], dt, springs.unit[e]
-        )
+        energy, slope, curve = law(code, springs.data, spring.first, t, c, past[e, 0], past[e, 1], dt, springs.unit[e])
         springs.value[e, 0], springs.value[e, 1], springs.value[e, 2] = c, slope, curve
         F[a] = F[a] + Force(slope * g.w_a, slope * g.v_a)
         F[b] = F[b] + Force(slope * g.w_b, slope * g.v_b)
@@ -197,10 +196,9 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
             abs(c) + (1.0 if Terms(tables.terms)[e].primitive == ANGLE else model.reach)
         )
         own = False
-        if index[e, SPRING_LAW] == STOP:
-            own = springs.data[index[e, SPRING_DATA] + 5] == OWN
-            size += cancelled(springs.data, index[e, SPRING_DATA] + 4, c, past[e, 0], dt)
-        code = index[e, SPRING_LAW]
+        if code == STOP:
+            own = Stop(springs.data, spring.first + LAW).exponent == OWN
+            size += cancelled(springs.data, spring.first + LAW, c, past[e, 0], dt)
         if code == ACTUATED or code == USER or code == CONTROLLED or code == BRISTLE or own:
             guessed += abs(slope * (c - past[e, 0]))
     return E, size, guessed
@@ -213,17 +211,18 @@ def _(model: Any, springs: None, t: Any, work: Any, curved: Any) -> Any:
 
 @defines(add_springs_hessian)
 def _(model: Any, springs: SpringTables, t: Any, work: Any, curved: Any) -> Any:
-    index, tables, G, blocks = springs.index, springs.coordinates, springs.G, work.blocks
+    entries, tables, G, blocks = SpringEntries(springs.index), springs.coordinates, springs.G, work.blocks
     X0, X, A = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0)
-    for e in range(len(index)):
-        a, b, place, turned = index[e, SPRING_A], index[e, SPRING_B], index[e, SPRING_PLACE], index[e, SPRING_TURNED]
+    for e in range(len(entries)):
+        spring = entries[e]
+        a, b, place, turned = spring.body_a, spring.body_b, spring.place, spring.turned
         s = springs.value[e, 2]
         if s == 0.0 and springs.value[e, 1] == 0.0:
             continue
         if not curved:
             s = max(s, 0.0)
         for side in range(2):
-            body = index[e, SPRING_A + side]
+            body = a if side == 0 else b
             if body != 0:
                 add_outer(blocks, model.diagonal[body], G, e, 8 * side, 8 * side, s)
         if place >= 0:
@@ -240,7 +239,8 @@ def _(model: Any, springs: SpringTables, t: Any, work: Any, curved: Any) -> Any:
 @formula
 def pressed_end(data, i, c):
     """−1 below q_min, 1 above q_max, 0 between."""
-    return (1 if c > data[i + 4] else 0) - (1 if c < data[i + 3] else 0)
+    stop = Stop(data, i)
+    return (1 if c > stop.upper else 0) - (1 if c < stop.lower else 0)
 
 
 @defines(struck)
@@ -250,10 +250,10 @@ def _(springs: None) -> Any:
 
 @defines(struck)
 def _(springs: SpringTables) -> Any:
-    index, data = springs.index, springs.data
-    for e in range(len(index)):
-        i, now, before = index[e, SPRING_DATA] + 4, springs.value[e, 0], springs.state[e, 0]
-        if index[e, SPRING_LAW] == STOP and pressed_end(data, i, now) != pressed_end(data, i, before):
+    entries, data = SpringEntries(springs.index), springs.data
+    for e in range(len(entries)):
+        i, now, before = entries[e].first + LAW, springs.value[e, 0], springs.state[e, 0]
+        if entries[e].law == STOP and pressed_end(data, i, now) != pressed_end(data, i, before):
             return True
     return False
 
@@ -267,15 +267,13 @@ def _(springs: None, work: Any, t: Any, dt: Any) -> Any:
 def _(springs: SpringTables, work: Any, t: Any, dt: Any) -> Any:
     X0, X, state, tables = PoseRows(work.base, 0), PoseRows(work.pose, 0), springs.state, springs.coordinates
     for e in range(len(springs.index)):
-        pair = pair_at(tables, e, X0, X)
+        pair, spring = pair_at(tables, e, X0, X), SpringEntries(springs.index)[e]
         if Terms(tables.terms)[e].primitive == ANGLE:
-            a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
-            springs.near[e] += turned(work.pose, work.x, a, b, axis_z(pair.R_A))
+            springs.near[e] += turned(work.pose, work.x, spring.body_a, spring.body_b, axis_z(pair.R_A))
         c = value(tables, e, 0.0, pair, springs.near)
         state[e, 2], state[e, 3] = state[e, 0], state[e, 1]
         state[e, 0], state[e, 1] = c, (c - springs.past[e, 0]) / dt
-        k = springs.index[e, SPRING_DATA] + 4
-        finish_states(springs.index[e, SPRING_LAW], t, springs.data, k, c, state[e, 1], dt)
+        finish_states(spring.law, t, springs.data, spring.first + LAW, c, state[e, 1], dt)
 
 
 sample_states = generic("sample_states", "Take the samples that are due at t.")
@@ -288,12 +286,12 @@ def _(springs: None, t: Any) -> Any:
 
 @defines(sample_states)
 def _(springs: SpringTables, t: Any) -> Any:
-    index = springs.index
     if len(springs.own) == 0:
         return
-    for e in range(len(index)):
-        if index[e, SPRING_LAW] == CONTROLLED:
-            sample_state(t, springs.data, index[e, SPRING_DATA] + 4, springs.state[e, 0], springs.state[e, 1])
+    for e in range(len(springs.index)):
+        spring = SpringEntries(springs.index)[e]
+        if spring.law == CONTROLLED:
+            sample_state(t, springs.data, spring.first + LAW, springs.state[e, 0], springs.state[e, 1])
 
 
 record_states = generic("record_states", "States of forces into the row r of out from column k on.")

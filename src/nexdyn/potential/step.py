@@ -29,7 +29,7 @@ from nexdyn.potential.loads import (
     struck_loads,
 )
 from nexdyn.potential.minimum import OK, place_bodies
-from nexdyn.potential.solve import EVEN, LOAD_FAILED, NOT_CONVERGED, STRAIGHT, solve
+from nexdyn.potential.solve import LOAD_FAILED, NOT_CONVERGED, solve
 from nexdyn.potential.springs import (
     begin_springs,
     finish_springs,
@@ -38,9 +38,17 @@ from nexdyn.potential.springs import (
     sample_states,
     struck,
 )
-from nexdyn.potential.tables import BODY_A, COUNT, COUPLED, FIRST, HINGE, INERTIA, KIND, MASS, REST, SLOT, SLOTS
+from nexdyn.potential.tables import (
+    COUPLED,
+    HINGE,
+    CoupledRows,
+    Groups,
+    Masses,
+    Run,
+    ThinBodies,
+)
 from nexdyn.spatial.algebra import Motion, Pose, Sym3, T, Vec3, exp_quaternion, normalized, rotation
-from nexdyn.spatial.table import MotionRows, PoseRows, QuatRows, Sym3Rows, Vec3Rows
+from nexdyn.spatial.table import MotionRows, PoseRows, QuatRows, Vec3Rows
 
 NEARER = 0.3
 
@@ -70,7 +78,7 @@ def begin(model, state, work, t, dt, second_order):
     moved, before, past = MotionRows(state.moved, 0), MotionRows(state.v_before, 0), MotionRows(work.past, 0)
     free = MotionRows(work.free, 0)
     x, o, third = MotionRows(work.x, 0), Vec3(0.0, 0.0, 0.0), 1.0 / 3.0
-    to_axis, slope, rest = Vec3Rows(work.rod, 0), Vec3Rows(work.rod, 3), Sym3Rows(model.rods, REST)
+    to_axis, slope, rest = Vec3Rows(work.rod, 0), Vec3Rows(work.rod, 3), ThinBodies(model.rods).rest
     h = 2.0 * dt / 3.0 if second_order else dt
     stand(model, state, work)
     for i in range(1, len(model.mass)):
@@ -103,7 +111,7 @@ def begin(model, state, work, t, dt, second_order):
     keep_loads(model.loads)
     for i in range(1, len(model.mass)):
         x[i] = free[i] + off[i]
-        if state.run[STRAIGHT] > 0.0:
+        if Run(state.run).straight > 0.0:
             x[i] = x[i] + (off[i] - off_before[i])
     return h, wrong if wrong >= 0 else failed
 
@@ -113,9 +121,10 @@ def compliance(model, body, J, r, first):
     """J M⁻¹ Jᵀ of one row and one body."""
     if body == 0:
         return 0.0
-    I, m, s = Sym3Rows(model.mass, INERTIA), model.mass[body, MASS] + model.spare[body, 1], model.spare[body, 0]
+    own, s = Masses(model.mass)[body], model.spare[body, 0]
+    m = own.m + model.spare[body, 1]
     w, v = Vec3(J[r, first], J[r, first + 1], J[r, first + 2]), Vec3(J[r, first + 3], J[r, first + 4], J[r, first + 5])
-    K = I[body] + Sym3(s, 0.0, 0.0, s, 0.0, s)
+    K = own.I + Sym3(s, 0.0, 0.0, s, 0.0, s)
     turning = w @ sym_solve(K, w)
     return turning + (v @ v) / m if m > 0.0 else turning
 
@@ -136,25 +145,26 @@ def choose_stiffness(model, state, work, t, stiffness):
     The three displacements of a hinge have one μ, and its three directions: no axis is better than another."""
     stand(model, state, work)
     add_joints(model, state.lam, state.mu, t, work)
-    groups, mu, J = model.groups, state.mu, work.J
+    groups, mu, J = Groups(model.groups), state.mu, work.J
     for i in range(len(groups)):
-        r, count = groups[i, FIRST], groups[i, COUNT]
+        group, coupled = groups[i], CoupledRows(model.groups)[i]
+        r, count = group.first, group.count
         for k in range(r, r + count):
             soft = 0.0
-            if groups[i, KIND] == COUPLED:
-                for slot in range(groups[i, SLOT], groups[i, SLOT] + groups[i, SLOTS]):
+            if group.kind == COUPLED:
+                for slot in range(coupled.slot, coupled.slot + coupled.slots):
                     soft += compliance(model, model.slot_body[slot], J, slot, 0)
             else:
                 for side in range(2):
-                    soft += compliance(model, groups[i, BODY_A + side], J, k, WIDTH * side)
+                    soft += compliance(model, group.body_a if side == 0 else group.body_b, J, k, WIDTH * side)
             mu[k] = soft
-        if groups[i, KIND] == HINGE:
+        if group.kind == HINGE:
             d, n = (mu[r] + mu[r + 1] + mu[r + 2]) / 3.0, (mu[r + 3] + mu[r + 4] + mu[r + 5]) / 2.0
             for k in range(3):
                 mu[r + k], mu[r + 3 + k] = d, n
         for k in range(r, r + count):
             mu[k] = stiffness / mu[k] if mu[k] > 0.0 else 0.0
-    state.run[0] = stiffness
+    Run(state.run).stiffness = stiffness
 
 
 @outlined
@@ -189,7 +199,7 @@ def finish(model, state, work, t, dt, h, second_order):
         off_before[i], off[i] = last, here
         Q[i] = normalized(Q[i] @ exp_quaternion(at.w))
         P[i] = P[i] + at.v
-    state.run[STRAIGHT] = 1.0 if from_line < NEARER * NEARER * from_last else 0.0
+    Run(state.run).straight = 1.0 if from_line < NEARER * NEARER * from_last else 0.0
     place_bodies(model, work)
     missed = count_angles(model.angles, model.angle_frames, work.pose, work.x, work.counted, work.near)
     for k in range(len(state.near)):
@@ -212,21 +222,22 @@ def record(model, state, t, gap, out, r):
         for m in range(6):
             out[r, k + 7 + m], out[r, k + 13 + m] = state.v[i, m], state.a[i, m]
         k += 19
-    s = 1.0 / (state.run[2] * state.run[2])
+    run = Run(state.run)
+    s = 1.0 / (run.whole * run.whole)
     for m in range(len(state.lam)):
         out[r, k + m] = s * state.lam[m]
     k += len(state.lam)
     for m in range(len(state.near)):
         out[r, k + m] = state.near[m]
     record_states(model.springs, out, r, k + len(state.near))
-    out[r, out.shape[1] - 1] = state.run[EVEN]
+    out[r, out.shape[1] - 1] = run.even
 
 
 @kernel
 def sample(model, state, t, out):
     """The present state into row 0 of out; the samples that are due at t."""
     sample_states(model.springs, t)
-    record(model, state, t, state.run[3], out, 0)
+    record(model, state, t, Run(state.run).gap, out, 0)
 
 
 @shared
@@ -237,13 +248,13 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):
     written, body or load where it failed, largest |C|, Newton steps).
     """
     row = newton = 0
-    worst = 0.0
+    worst, run = 0.0, Run(state.run)
     while k < k_stop:
         t = t0 + k * dt
-        second_order = bdf2 and state.run[1] > 0.0
+        second_order = bdf2 and run.dt > 0.0
         sample_states(model.springs, t)
         if every > 0 and k % every == 0:
-            record(model, state, t, state.run[3], out, row)
+            record(model, state, t, run.gap, out, row)
             row += 1
         impact = False
         status, where, steps, gap, h = OK, -1, 0, 0.0, dt
@@ -267,9 +278,9 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):
         worst = max(worst, gap)
         if status != OK:
             return status, k, row, where, gap, newton
-        state.run[EVEN] = 0.0 if impact else state.run[EVEN] + 1.0
-        state.run[1], state.run[3] = 0.0 if impact else dt, gap
-        state.run[2] = 2.0 * dt / 3.0 if second_order else dt
+        run.even = 0.0 if impact else run.even + 1.0
+        run.dt, run.gap = 0.0 if impact else dt, gap
+        run.whole = 2.0 * dt / 3.0 if second_order else dt
         k += 1
         if not within_ends(model.constraints, state.near):
             return LEFT, k, row, -1, worst, newton

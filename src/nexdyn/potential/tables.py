@@ -4,24 +4,15 @@ A body is placed by its orientation and its centre of mass: its mass matrix is t
 the centre of mass in the body's axes. Unknowns of a body in a step are x = (θ, δ): it turns by θ in its axes at the start
 of the step and its centre moves by δ in the world. Body i is node i − 1 of the elimination.
 
-    mass     float64 (nb + 1, 7)   m, I (xx, xy, xz, yy, yz, zz)
-    rods     float64 (nb + 1, 10)  J, e, I_r of ``rod``; 0, 0 and I of a body that is not thin
-    groups   int64 (ng, 9)         rows that are looked at together. Kind, pair, first row, rows, bodies a and b, place of the
-                                   block of the two (−1 where one is the ground), whether b is eliminated before a. The
-                                   kind is ROWS (of the constraint tables), HINGE (the six rows of ``hinge``), or COUPLED:
-                                   one row between several pairs of bodies, with in place of pair and bodies its parts,
-                                   slots and links (first, number)
-    parts    int64 (…, 5)          terms of coupled rows: term, slots of its bodies a and b, place of their block, turned
-    links    int64 (…, 3)          pairs of slots whose bodies share a block, and its place; the first is its row
+    mass     float64 (nb + 1, 7)   `Central`
+    rods     float64 (nb + 1, 10)  `Thin`
+    groups   int64 (ng, 9)         rows that are looked at together: `Group`, of kind COUPLED `Coupled`
+    parts    int64 (…, 5)          `Part`, `links` (…, 3) `Link` of coupled rows
     row_of   int64 (nr,)           the row of the constraint tables, −1 for those of hinges
     driven   int64 (nr,)           where the row's function of time starts in `functions`, or −1
-    springs.index int64 (ns, 6)    of each scalar coordinate with an energy: law, first datum, bodies a and b, place of their
-                                   block, turned; it is term e of `coordinates`
-    loads.index   int64 (nl, 6)    of each other load: kind, element of `forces`, bodies a and b, place, turned
-    contacts.index int64 (nk, 3)   of each point of contact: the spring in the height of its point, in the axes of the plane, or in the
-                                   distance of centres; where in the springs' data are its y, ỹ, y a step before (three numbers
-                                   each) and whether it slid, −1 of friction that is regularised; 0 of a plane, ±1 of a sphere
-                                   from outside or in its hollow
+    springs.index int64 (ns, 6)    `SpringEntry` of each scalar coordinate with an energy: it is term e of `coordinates`
+    loads.index   int64 (nl, 6)    `LoadEntry` of each other load
+    contacts.index int64 (nk, 3)   `PointEntry` of each point of contact
 
 Without springs, loads or contacts these are None; then nothing of them is compiled and nothing costs.
 """
@@ -31,24 +22,202 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from nexdyn.constraints.tables import ConstraintTables
+from nexdyn.forces.contact_data import Friction
+from nexdyn.forces.sticking import Slip
 from nexdyn.forces.tables import ForceTables
 from nexdyn.linalg.plan import Plan
+from nexdyn.records import Record, rows_of
+from nexdyn.spatial.algebra import Sym3, Vec3
 
-MASS, INERTIA = 0, 1
-REST = 4
-KIND, PAIR, FIRST, COUNT, BODY_A, BODY_B, PLACE, TURNED = range(8)
-PART, SLOT, SLOTS, LINK, LINKS, PARTS = 1, 4, 5, 6, 7, 8
-TERM, SLOT_A, SLOT_B, PART_PLACE, PART_TURNED = range(5)
-GROUP_COLUMNS = 9
 ROWS, HINGE, COUPLED = range(3)
 NONE = -1
-SPRING_LAW, SPRING_DATA, SPRING_A, SPRING_B, SPRING_PLACE, SPRING_TURNED = range(6)
 LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP, CONTROLLED, BRISTLE = range(8)
-LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
 ELEMENT, BALL, FLOATING, SURFACE = range(4)
-CONTACT_SPRING, CONTACT_STATE, CONTACT_SIDE = range(3)
-ROW, RADIUS, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B = 19, 5, 6, 9, 12, 13, 16
-"""Numbers of a point of contact: of its friction, r_A, the velocities of the surfaces of A and B in their axes, ρ and e in either's."""
+
+
+class Central(Record):
+    """m, and I about the centre of mass in the body's axes."""
+
+    m: float
+    I: Sym3
+
+
+class Thin(Record):
+    """J, e, I_r of ``rod``; 0, 0 and I of a body that is not thin."""
+
+    J: float
+    e: Vec3
+    rest: Sym3
+
+
+class Group(Record):
+    """Rows of one pair of bodies: kind ROWS (of the constraint tables) or HINGE (the six rows of ``hinge``), pair, first row, rows, bodies,
+    place of the block of the two (NONE where one is the ground), whether b is eliminated before a."""
+
+    kind: int
+    pair: int
+    first: int
+    count: int
+    body_a: int
+    body_b: int
+    place: int
+    turned: int
+    spare: int
+
+
+class Coupled(Record):
+    """One row between several pairs of bodies: its parts, slots and links, the first of them and their number."""
+
+    kind: int
+    part: int
+    first: int
+    count: int
+    slot: int
+    slots: int
+    link: int
+    links: int
+    parts: int
+
+
+class Part(Record):
+    """A term of a coupled row: its number, slots of its bodies, place of their block, turned."""
+
+    term: int
+    slot_a: int
+    slot_b: int
+    place: int
+    turned: int
+
+
+class Link(Record):
+    """Two slots whose bodies share a block, the first of which is its row, and its place."""
+
+    row: int
+    column: int
+    place: int
+
+
+class SpringEntry(Record):
+    """Law, first datum, bodies, place of their block, turned."""
+
+    law: int
+    first: int
+    body_a: int
+    body_b: int
+    place: int
+    turned: int
+
+
+class LoadEntry(Record):
+    """Kind, element of `forces`, bodies, place of their block, turned."""
+
+    kind: int
+    element: int
+    body_a: int
+    body_b: int
+    place: int
+    turned: int
+
+
+class PointEntry(Record):
+    """The spring in the height of a point of contact, in the axes of the plane, or in the distance of centres; where in the springs' data
+    its `PointStates` are, −1 of friction that is regularised; 0 of a plane, ±1 of a sphere from outside or in its hollow."""
+
+    spring: int
+    state: int
+    side: int
+
+
+class Rubbing(Record):
+    """Of a point of contact what sticks (``sticking``), r_A, the velocities of the surfaces of A and B in their axes, ρ, e in either's."""
+
+    friction: Friction
+    radius: float
+    runs_a: Vec3
+    runs_b: Vec3
+    ratio: float
+    along_a: Vec3
+    along_b: Vec3
+
+
+class Regularised(Record):
+    """In place of what sticks: μ, v_f."""
+
+    mu: float
+    speed: float
+
+
+class Holding(Record):
+    """Of what sticks √σ, K, μ f_n, the bound of y, d̃ as a part of dt, both components of √σ ỹ."""
+
+    root: float
+    K: float
+    most: float
+    bound: float
+    whole: float
+    pull_one: float
+    pull_two: float
+
+
+class PointStates(Record):
+    """Of a point that sticks y (axes of the plane's body, or of B's sphere), ỹ, y a step before, whether it slid in that."""
+
+    y: Vec3
+    now: Vec3
+    before: Vec3
+    slid: float
+
+
+class AreaStates(Record):
+    """Of what a surface holds y, ỹ, y a step before, whether it slid in that, and d̃ as a part of dt."""
+
+    y: Slip
+    now: Slip
+    before: Slip
+    slid: float
+    whole: float
+
+
+class Run(Record):
+    """μ as a multiple of the masses that rows move; dt of the last step or 0, dt̃ and |C| of it; whether its x − x̂ lay nearer to the
+    straight line of the two before than to the last; how many steps up to it were alike (of a start at rest as many as serve, 0 of a step
+    with an impact)."""
+
+    stiffness: float
+    dt: float
+    whole: float
+    gap: float
+    straight: float
+    even: float
+
+
+class Damper(Record):
+    """The head of a spring's data, before those of its law: d, f, v_f, J."""
+
+    damping: float
+    friction: float
+    speed: float
+    armature: float
+
+
+class Linear(Record):
+    """Data of the law LINEAR: k, c₀, f₀."""
+
+    stiffness: float
+    rest: float
+    force: float
+
+
+Masses, ThinBodies, Groups, CoupledRows, Parts, Links = (
+    rows_of(Central), rows_of(Thin), rows_of(Group), rows_of(Coupled), rows_of(Part), rows_of(Link),
+)  # fmt: skip
+SpringEntries, LoadEntries, PointEntries, Holdings = (
+    rows_of(SpringEntry), rows_of(LoadEntry), rows_of(PointEntry), rows_of(Holding),
+)  # fmt: skip
+LAW = Damper.columns
+"""Where the data of a spring's law begin among its own."""
+RUBBING, OF_CONTACT, OF_ONE = Rubbing.columns, PointStates.columns, AreaStates.columns
+"""How many numbers a point of contact has, a point that sticks, and what a surface holds."""
 
 
 class SpringTables(NamedTuple):
@@ -72,8 +241,8 @@ class SpringTables(NamedTuple):
 
 class LoadTables(NamedTuple):
     """Loads, frames about the centres of mass; r̃, r and r of a step before (nl, 18); as scratch Q(0) and Q (nl, 12), and their
-    differences (24, 6). held int64 (nl,): where in `states`, the data of springs, friction of a surface has y, ỹ, y a step before (four
-    numbers each), whether it slid, and dt̃ as a part of dt, and behind them what resists rolling; −1 of what holds nothing."""
+    differences (24, 6). held int64 (nl,): where in `states`, the data of springs, friction of a surface has its `AreaStates`, and behind
+    them those of what resists rolling; −1 of what holds nothing."""
 
     index: Any
     forces: ForceTables
@@ -86,9 +255,8 @@ class LoadTables(NamedTuple):
 
 
 class ContactTables(NamedTuple):
-    """Friction of contacts: data (19 nk,) μ and v_f, or those of ``sticking``, r_A, the velocities of surfaces, ρ and e; of the last
-    `take_pressure` f_n (nk,), J (2 nk, 16), the part of u by surfaces that run (nk, 2)
-    and of what sticks √σ, K, μ f_n, the bound of y, d̃/dt and √σ ỹ (nk, 7), and whether the Hessian is to be careful (1,); as scratch u
+    """Friction of contacts: data (19 nk,) `Rubbing` or `Regularised`; of the last `take_pressure` f_n (nk,), J (2 nk, 16), the part of u by
+    surfaces that run (nk, 2) and `Holding` of what sticks (nk, 7), and whether the Hessian is to be careful (1,); as scratch u
     and s, |F| of what sticks (nk, 3)."""
 
     index: Any
@@ -144,12 +312,9 @@ class PotentialModel(NamedTuple):
 class PotentialState(NamedTuple):
     """What a step changes.
 
-    q (nb + 1, 7): unit quaternion, centre of mass; v, a (nb + 1, 6): (ω, ω̇ in the body's axes, velocity and acceleration
-    of the centre in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (6,): μ as a multiple of the masses
-    that rows move, dt of the last step or 0, dt̃ and |C| of the same, whether its x − x̂ lay nearer to the straight line of
-    the two before than to the last, how many steps up to it were alike (of a start at rest as many as serve, 0 of a step with
-    an impact); near (nk,) what angles are counted near; of the last step moved (nb + 1, 6) the increments, v_before v at its
-    start, off x − x̂; off_before and lam_before of the one before.
+    q (nb + 1, 7): unit quaternion, centre of mass; v, a (nb + 1, 6): (ω, ω̇ in the body's axes, velocity and acceleration of the centre
+    in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (6,) `Run`; near (nk,) what angles are counted near; of the last
+    step moved (nb + 1, 6) the increments, v_before v at its start, off x − x̂; off_before and lam_before of the one before.
     """
 
     q: Any

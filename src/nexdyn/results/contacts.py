@@ -11,17 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import unknown
-from nexdyn.forces.contact import CONTACT_COLUMNS, ContactForce
+from nexdyn.forces.contact import ContactForce, Seen
 from nexdyn.forces.contact_functions import renew_one
 from nexdyn.model.system import System
 from nexdyn.results.hertz import put_hertz
 
 COLUMNS: dict[str, Any] = {
-    "contact_force": slice(0, 3), "contact_point": slice(3, 6), "contact_normal": 6, "contact_tangential": 7,
-    "penetration": 8, "contact_direction": slice(9, 12), "contact_sliding": slice(12, 15), "contact_sticks": 15,
-    "contact_area": 16, "contact_pressure": 17, "contact_moment": slice(18, 21),
+    name: field.first if field.kind is None else slice(field.first, field.first + field.columns)
+    for name, field in zip(
+        ("contact_force", "contact_point", "contact_normal", "contact_tangential", "penetration", "contact_direction",
+         "contact_sliding", "contact_sticks", "contact_area", "contact_pressure", "contact_moment"),
+        Seen.fields.values(), strict=True,
+    )
 }  # fmt: skip
-"""Quantities of contacts, and where ``forces.contact`` puts them."""
+"""Quantities of contacts, and where ``forces.contact`` puts them: one for each field of `Seen`."""
 
 OF_FRICTION = ("contact_force", "contact_tangential", "contact_sticks", "contact_moment")
 """Quantities that the states of friction that sticks have a part in."""
@@ -117,7 +120,7 @@ def contact_table(
             ):
                 table[..., COLUMNS[name]] = 0.0
         found.append(table)
-    return np.concatenate(found, axis=1) if found else np.empty((n, 0, CONTACT_COLUMNS))
+    return np.concatenate(found, axis=1) if found else np.empty((n, 0, Seen.columns))
 
 
 def along_time(
@@ -127,7 +130,7 @@ def along_time(
     numbers, functions = contact.data_in(system), contact.varying(system)
     if not functions:
         return contact.motion_table(numbers, A, B, z)
-    data, out = np.array([*numbers, *functions]), np.empty((len(t), contact.points, CONTACT_COLUMNS))
+    data, out = np.array([*numbers, *functions]), np.empty((len(t), contact.points, Seen.columns))
     for s in range(len(t)):
         renew_one(data, 0, len(numbers), float(t[s]))
         own = data[: len(numbers)].tolist()

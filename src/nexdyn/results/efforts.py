@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.forces.states import set_states
-from nexdyn.forces.tables import COORDINATE, FREEDOM, NO_FREEDOM, force_tables
+from nexdyn.forces.tables import NO_DOF, ForceEntries, force_tables
 from nexdyn.forces.verbs import freedom_element
 from nexdyn.kernel import kernel
 from nexdyn.model.system import System
@@ -15,15 +15,14 @@ from nexdyn.results.freedoms import FREEDOMS
 @kernel
 def observe_efforts(tables, t, q, v, z, out):
     """Fill out (N, nf) with the efforts; q (N, nq), v (N, nv) of all joints, z (N, nz)."""
-    index = tables.index
+    entries = ForceEntries(tables.index)
     for s in range(len(t)):
         set_states(tables, z, s)
         column = 0
-        for e in range(len(index)):
-            if index[e, FREEDOM] != NO_FREEDOM:
-                _, out[s, column] = freedom_element(
-                    tables, e, t[s], q[s, index[e, COORDINATE]], v[s, index[e, FREEDOM]]
-                )
+        for e in range(len(entries)):
+            force = entries[e]
+            if force.dof != NO_DOF:
+                _, out[s, column] = freedom_element(tables, e, t[s], q[s, force.coordinate], v[s, force.dof])
                 column += 1
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from nexdyn.errors import InputError, counted, unknown
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import set_states
-from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, force_tables, frames_a, frames_b
-from nexdyn.forces.torsion_spring import REFERENCE, TURNS, TorsionSpring, windings
+from nexdyn.forces.tables import ForceEntries, force_tables, frames_a, frames_b
+from nexdyn.forces.torsion_spring import TURNS, TorsionSpring, Twist, windings
 from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
 from nexdyn.joints.helical import Helical
 from nexdyn.kernel import kernel
@@ -45,11 +45,12 @@ Array = np.ndarray
 def observe_element(tables, e, t, X_A, V_A, X_B, V_B, z, near, out):
     """Fill out (N, 14) with n_A, f_A, n_B, f_B, P, U of element e; poses (N, 12) and velocities (N, 6) of the bodies in the world,
     z (N, nz), near (N,): of a torsion spring. Returns the sample at which it fails, or −1."""
+    force = ForceEntries(tables.index)[e]
     X_LA, X_LB = frames_a(tables), frames_b(tables)
     for s in range(len(t)):
         set_states(tables, z, s)
-        if tables.index[e, KIND] == TORSION_SPRING:
-            tables.data[tables.index[e, FIRST] + REFERENCE] = near[s]
+        if force.kind == TORSION_SPRING:
+            Twist(tables.data, force.first).reference = near[s]
         X, Y, V, W = PoseRows(X_A, 0)[s], PoseRows(X_B, 0)[s], MotionRows(V_A, 0)[s], MotionRows(V_B, 0)[s]
         X_WA, X_WB = X @ X_LA[e], Y @ X_LB[e]
         V_WA = Motion(V.w, V.v + cross(V.w, X_WA.p - X.p))
@@ -68,14 +69,13 @@ def observe_element(tables, e, t, X_A, V_A, X_B, V_B, z, near, out):
 @kernel
 def observe_freedom(tables, e, t, q, v, z, out):
     """Fill out (N, 2) with τ, U of the element e in a joint; q (N, nq), v (N, nv) of the joint."""
+    force = ForceEntries(tables.index)[e]
     for s in range(len(t)):
         set_states(tables, z, s)
-        status, out[s, 0] = freedom_element(
-            tables, e, t[s], q[s, tables.index[e, COORDINATE]], v[s, tables.index[e, FREEDOM]]
-        )
+        status, out[s, 0] = freedom_element(tables, e, t[s], q[s, force.coordinate], v[s, force.dof])
         if status != 0:
             return s
-        out[s, 1] = freedom_energy(tables, e, q[s, tables.index[e, COORDINATE]])
+        out[s, 1] = freedom_energy(tables, e, q[s, force.coordinate])
     return -1
 
 

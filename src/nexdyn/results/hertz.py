@@ -16,7 +16,7 @@ import numpy as np
 
 from nexdyn.forces import ContactForce
 from nexdyn.forces.ball_contact import BallContact
-from nexdyn.forces.contact import AREA, DEPTH, NORMAL, PRESSURE
+from nexdyn.forces.contact import seen_in
 from nexdyn.forces.contact_group import ALIKE, hertz_factors
 from nexdyn.forces.foundations import Foundations
 from nexdyn.model.shapes import Capsule, Cone, Cylinder, Ellipsoid, Sphere
@@ -29,10 +29,11 @@ def put_hertz(contact: ContactForce, values: Mapping[str, float], table: np.ndar
     per_depth = area_per_depth(contact, values)
     if not per_depth > 0.0:
         return
-    pressed = (table[..., DEPTH] > 0.0) & (table[..., NORMAL] > 0.0)
-    area = np.where(pressed, per_depth * table[..., DEPTH], 0.0)
-    table[..., AREA] = area
-    table[..., PRESSURE] = np.divide(1.5 * table[..., NORMAL], area, out=np.zeros_like(area), where=pressed)
+    seen = seen_in(table)
+    pressed = (seen.depth > 0.0) & (seen.normal_force > 0.0)
+    area = np.where(pressed, per_depth * seen.depth, 0.0)
+    seen.area = area
+    seen.pressure = np.divide(1.5 * seen.normal_force, area, out=np.zeros_like(area), where=pressed)
 
 
 def area_per_depth(contact: ContactForce, values: Mapping[str, float]) -> float:

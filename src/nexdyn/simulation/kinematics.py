@@ -20,7 +20,7 @@ from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import states_along, turning_forces
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError, counted
-from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.integrate.fixed import first_not_finite, sample
 from nexdyn.integrate.methods import Loops
 from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK
@@ -116,9 +116,9 @@ class _Led:
         self.sizes = closed.closed.sizes
         if nz:
             self.y[2 * n :] = forces.z
-            turns, index = turning_forces(system), forces.index
-            moved = (index[:, STATES] > 0) & ~turns
-            self.columns = index[moved, COORDINATE], index[moved, FREEDOM]
+            entries = ForceEntries(forces.index)
+            moved = (entries.states > 0) & ~turning_forces(system)
+            self.columns = entries.coordinate[moved], entries.dof[moved]
 
     def result(self, times: np.ndarray) -> Result:
         if self.nz:

@@ -14,7 +14,7 @@ import numpy as np
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.forces import ContactForce
-from nexdyn.forces.contact import NORMAL
+from nexdyn.forces.contact import Seen
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -24,7 +24,6 @@ INDEPENDENT = 1e-9
 """The part of the largest singular value from which one is not 0."""
 FREE = 1e-8
 """The square of the part of a unit force from which it lies in the null space."""
-POINT, DIRECTION, STICKS = 3, 9, 15
 """Where the point, the normal and whether it sticks stand in what is recorded of a contact."""
 
 
@@ -48,15 +47,15 @@ def contacts_not_unique(report: AssemblyReport) -> list[str]:
             i = model.body_index[frame.body]
             bodies.append(i)
             at.append(np.concatenate([(R[i] @ frame.R_BF).ravel(), q[i, 4:] + R[i] @ frame.p_BF, np.zeros(6)])[None])
-        for row in force.motion_table(force.data_in(system), at[0], at[1], own[None])[0]:
-            if not row[NORMAL] > 0.0:
+        for row in map(Seen, force.motion_table(force.data_in(system), at[0], at[1], own[None])[0]):
+            if not row.normal_force > 0.0:
                 continue
-            n, p = row[DIRECTION : DIRECTION + 3], row[POINT : POINT + 3]
+            n, p = np.array(row.normal), np.array(row.point)
             across = np.linalg.svd(n[None])[2][1:]
             units = [(np.zeros(3), n, False)]
-            if row[STICKS] == 1.0:
+            if row.sticks == 1.0:
                 units += [(np.zeros(3), u, True) for u in across]
-                units += [(n * length, np.zeros(3), True)] if force.code == SURFACE and row[NORMAL + 10] > 0.0 else []
+                units += [(n * length, np.zeros(3), True)] if force.code == SURFACE and row.area > 0.0 else []
             for moment, f, along in units:
                 column = np.zeros((model.nb + 1, 6))
                 for sign, i in zip((1.0, -1.0), bodies, strict=True):

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from nexdyn.assembly.loads import Loads
 from nexdyn.errors import SolveError
-from nexdyn.forces.tables import BODY_A, BODY_B, FREEDOM, NO_FREEDOM, OFF
+from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceEntry
 from nexdyn.kernel import allocating, kernel
 from nexdyn.statics.differences import GOOD
 
@@ -66,15 +66,15 @@ class LoadGraph:
             groups.append([model.body_index[body.name] - 1 for body in (joint.parent, joint.child)])
         tables = acting.tables
         if tables is not None:
-            of_freedom = np.searchsorted(acting.first_v, tables.index[:, FREEDOM], side="right") - 1
+            of_freedom = np.searchsorted(acting.first_v, ForceEntries(tables.index).dof, side="right") - 1
             state = {place: self.nb + k for k, place in enumerate(own)}
-            for e, row in enumerate(tables.index):
-                if row[OFF]:
+            for e, force in enumerate(map(ForceEntry, tables.index)):
+                if force.off:
                     continue
-                bodies = [row[BODY_A] - 1, row[BODY_B] - 1]
-                if row[FREEDOM] != NO_FREEDOM:
+                bodies = [force.body_a - 1, force.body_b - 1]
+                if force.dof != NO_DOF:
                     bodies = list(groups[of_freedom[e]])
-                groups.append(bodies + [state[z] for z in range(row[7], row[7] + row[8]) if z in state])
+                groups.append(bodies + [state[z] for z in range(force.state, force.state + force.states) if z in state])
         pairs = [(i, j) for group in groups for i in group for j in group if i >= 0 and j >= 0]
         i, j = np.array([*pairs, *((k, k) for k in range(n))]).T.reshape(2, -1)
         self.felt = sp.csr_matrix((np.ones(len(i), dtype=bool), (i, j)), shape=(n, n))

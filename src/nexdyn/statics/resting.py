@@ -26,40 +26,17 @@ from nexdyn.assembly.force_states import with_states
 from nexdyn.assembly.loads import Loads, element_loads
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction
-from nexdyn.forces.actuator import (
-    FASTEST,
-    HELD,
-    INTEGRAL,
-    K_I,
-    K_P,
-    LAG,
-    LAGGED,
-    MOST,
-    POSITION,
-    SAMPLE,
-    VELOCITY,
-    Actuator,
-)
-from nexdyn.forces.contact import RUNS_A, RUNS_B, SIDE, across, end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.actuator import POSITION, VELOCITY, Actuator, Drive, DriveStates
+from nexdyn.forces.contact import across, end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.contact_data import PointData
 from nexdyn.forces.contact_functions import vary
+from nexdyn.forces.joint_friction import Bristle
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.sticking import Slip, bound, laid, shortened, size
 from nexdyn.forces.surface_contact import ONE, holding, press, put_slip, resists, slip_state
-from nexdyn.forces.tables import (
-    BODY_A,
-    BODY_B,
-    COORDINATE,
-    FIRST,
-    FREEDOM,
-    NO_FREEDOM,
-    STATE,
-    STATES,
-    ForceTables,
-    frames_a,
-    frames_b,
-)
+from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceTables, Unknowns, bodies_of, frames_a, frames_b
 from nexdyn.forces.user import Stated
-from nexdyn.forces.user_states import GIVEN, Between, InJoint, solve_states
+from nexdyn.forces.user_states import Between, InJoint, solve_states
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
@@ -97,8 +74,8 @@ def integrals(system: System, t: float) -> list[Integral]:
         if force.is_off or force.joint_name is None:
             continue
         joint = system.joint(force.joint_name)
-        numbers = force.data_in(system)
-        law, k_i = (int(numbers[0]), numbers[K_I]) if isinstance(force, Actuator) else (-1, 0.0)
+        drive = Drive(force.data_in(system))
+        law, k_i = (int(drive.law), drive.k_i) if isinstance(force, Actuator) else (-1, 0.0)
         travels = isinstance(force, JointFriction) or (law == VELOCITY and k_i != 0.0)
         if travels and joint.kind in ("spherical", "free"):
             raise InputError(
@@ -114,9 +91,10 @@ def integrals(system: System, t: float) -> list[Integral]:
                 f"{force} asks for a velocity of {r:g}, which is no rest; switch it off, or set its target to 0"
             )
         if law == POSITION:
-            without = float(feedforward.value(t)) + numbers[K_P + 1] * r_dot
-            most = numbers[MOST] if numbers[MOST] > 0.0 else np.inf
-            found.append(Integral(force, first + INTEGRAL, r, without, k_i, numbers[K_P], most))
+            without = float(feedforward.value(t)) + drive.k_d * r_dot
+            most = drive.most if drive.most > 0.0 else np.inf
+            place = first + DriveStates.fields["integral"].first
+            found.append(Integral(force, place, r, without, k_i, drive.k_p, most))
     return found
 
 
@@ -125,7 +103,8 @@ def put_frames(tables, poses, out_a, out_b):
     """Poses (nf, 12) in the world of the frames A and B of all forces, the bodies at `poses` (nb + 1, 12)."""
     X, X_LA, X_LB, A, B = PoseRows(poses, 0), frames_a(tables), frames_b(tables), PoseRows(out_a, 0), PoseRows(out_b, 0)
     for e in range(len(tables.index)):
-        A[e], B[e] = X[tables.index[e, BODY_A]] @ X_LA[e], X[tables.index[e, BODY_B]] @ X_LB[e]
+        force = ForceEntries(tables.index)[e]
+        A[e], B[e] = X[force.body_a] @ X_LA[e], X[force.body_b] @ X_LB[e]
 
 
 def frames_at(tables: ForceTables, poses: np.ndarray) -> np.ndarray:
@@ -145,7 +124,8 @@ def gone_from(A0, B0, A, B, p):
 @kernel
 def runs(data, k, v):
     """Whether surfaces slide with v where bodies rest, by more than rounding."""
-    return size(v) > ROUNDED * (size(state(data, k + RUNS_A)) + size(state(data, k + RUNS_B)))
+    own = PointData(data, k)
+    return size(v) > ROUNDED * (size(own.runs_a) + size(own.runs_b))
 
 
 @kernel
@@ -156,7 +136,7 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
     still = Motion(o, o)
     for n in range(len(contacts)):
         e, s = contacts[n, 0], contacts[n, 1]
-        k = tables.index[e, FIRST]
+        k = ForceEntries(tables.index)[e].first
         for i in range(points_of(data, k)):
             m = meet(data, k, end(data, k, A[e], 1.0 - 2.0 * i), A[e], still, B[e], still)
             gone, R_t = gone_from(A0[e], B0[e], A[e], B[e], m.p), T(B[e].R)
@@ -177,7 +157,7 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now
     still, nothing = Motion(o, o), Slip(o, 0.0)
     for n in range(len(contacts)):
         e, j = contacts[n, 0], contacts[n, 1]
-        k = tables.index[e, FIRST]
+        k = ForceEntries(tables.index)[e].first
         y, rolled = nothing, nothing
         s, about = press(tables.data, k, A[e], still, B[e], still, tables.room, False)
         if s.pressure > 0.0:
@@ -208,12 +188,13 @@ def rest_of_users(tables, own, t, now_a, now_b, joint_q):
     still = Motion(o, o)
     for n in range(len(own)):
         e = own[n]
-        for i in range(tables.index[e, STATES]):
-            tables.newton[i, GIVEN] = 0.0
-        if tables.index[e, FREEDOM] == NO_FREEDOM:
+        force = ForceEntries(tables.index)[e]
+        for i in range(force.states):
+            Unknowns(tables.newton.unknowns)[i].given = 0.0
+        if force.dof == NO_DOF:
             found = solve_states(tables, e, t, Between(A[e], still, B[e], still), 0.0, -1.0)
         else:
-            found = solve_states(tables, e, t, InJoint(joint_q[tables.index[e, COORDINATE]], 0.0), 0.0, -1.0)
+            found = solve_states(tables, e, t, InJoint(joint_q[force.coordinate], 0.0), 0.0, -1.0)
         if not found:
             return e
     return -1
@@ -255,8 +236,8 @@ def follow_contacts(tables, contacts, before_a, before_b, began_a, began_b, now_
     still = Motion(o, o)
     for i in range(len(contacts)):
         e = contacts[i, 0]
-        k = tables.index[e, FIRST]
-        if data[k + SIDE] != 0.0:
+        k = ForceEntries(tables.index)[e].first
+        if PointData(data, k).side != 0.0:
             m = meet(data, k, end(data, k, A[e], 1.0), A[e], still, B[e], still)
             if m.f_n > 0.0:
                 gone = gone_from(A0[e], B0[e], A[e], B[e], m.p)
@@ -275,7 +256,7 @@ def follow_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_
     still = Motion(o, o)
     for i in range(len(contacts)):
         e = contacts[i, 0]
-        k = tables.index[e, FIRST]
+        k = ForceEntries(tables.index)[e].first
         s, about = press(tables.data, k, A[e], still, B[e], still, tables.room, False)
         if s.pressure > 0.0:
             h = holding(tables.data, k, s, about, A[e], still, B[e], still)
@@ -288,6 +269,11 @@ def follow_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_
                 A1[e], B1[e] = Pose(rotation(Quat(cos(half), -u.x, -u.y, -u.z)) @ A[e].R, A[e].p), B[e]
         else:
             A0[e], B0[e], A1[e], B1[e] = A[e], B[e], A[e], B[e]
+
+
+def _runs(contact: PointData) -> bool:
+    """Whether one of its surfaces runs."""
+    return any(contact.runs_a) or any(contact.runs_b)
 
 
 class RestingLoads(Loads):
@@ -322,8 +308,8 @@ class RestingLoads(Loads):
         if tables is not None:
             vary(tables, t)
         self.runs = tables is not None and any(
-            isinstance(force, ContactForce) and not force.is_off and tables.data[k + RUNS_A : k + RUNS_A + 6].any()
-            for force, k in zip(model.system.forces.values(), tables.index[:, FIRST].tolist(), strict=True)
+            isinstance(force, ContactForce) and not force.is_off and _runs(PointData(tables.data, k))
+            for force, k in zip(model.system.forces.values(), ForceEntries(tables.index).first.tolist(), strict=True)
         )
         """Whether surfaces run: their friction has no potential that could be least."""
         if tables is None or not len(tables.z):
@@ -331,18 +317,21 @@ class RestingLoads(Loads):
         for e, force in enumerate(model.system.forces.values()):
             if force.is_off or not force.states(model.system.values):
                 continue
-            k, s, c = (int(tables.index[e, column]) for column in (FIRST, STATE, COORDINATE))
+            entry = ForceEntries(tables.index)[e]
+            k, s, c = int(entry.first), int(entry.state), int(entry.coordinate)
             if isinstance(force, Stated):
                 self._own.append(e)
             elif isinstance(force, JointFriction):
-                self._travels.append((s, c, 1.0, tables.data[k + 1] / tables.data[k + 3]))
+                bristle = Bristle(tables.data, k)
+                self._travels.append((s, c, 1.0, bristle.static / bristle.stiffness))
             elif isinstance(force, ContactForce):
                 (self._surfaces if force.code == SURFACE else self._contacts).append((e, s))
             elif isinstance(force, Actuator):
                 self._actuators.append((e, s))
-                tables.data[k + LAG] = tables.data[k + SAMPLE] = 0.0
-                if int(tables.data[k]) == VELOCITY and tables.data[k + K_I]:
-                    self._travels.append((s + INTEGRAL, c, -1.0, np.inf))
+                drive = Drive(tables.data, k)
+                drive.lag = drive.sample = 0.0
+                if int(drive.law) == VELOCITY and drive.k_i:
+                    self._travels.append((s + DriveStates.fields["integral"].first, c, -1.0, np.inf))
         self(start, self._still, t)
 
     def settle(self, joint_q: np.ndarray, poses: np.ndarray) -> None:
@@ -412,11 +401,12 @@ class RestingLoads(Loads):
         assert self.tables is not None
         poses = self._poses(q)
         placed, part, values = frames_at(self.tables, poses), 1.0, self.model.system.values
+        bodies = bodies_of(self.tables)
         turns, shifts = (np.concatenate([[0.0], np.linalg.norm(x, axis=1)]) for x in (move[:, :3], move[:, 3:]))
         for e, force, extent in self._passable:
             nearer = 0.0
             for side, reach in ((0, extent.a), (1, extent.b)):
-                i = self.tables.index[e, BODY_A + side]
+                i = bodies[e, side]
                 arm = float(np.linalg.norm(placed[side, e, 9:] - poses[i, 9:])) + reach
                 nearer += float(shifts[i]) + (float(turns[i]) * arm if i else 0.0)
             if nearer > 0.0:
@@ -428,7 +418,7 @@ class RestingLoads(Loads):
         """Where the joint of an integral stood at the last call."""
         assert self.tables is not None
         e = list(self.model.system.forces).index(integral.force.name)
-        return float(self._joint_q[self.tables.index[e, COORDINATE]])
+        return float(self._joint_q[ForceEntries(self.tables.index)[e].coordinate])
 
     def states(self, q: np.ndarray) -> np.ndarray | None:
         """z (nz,) at rest in the pose q; None without any."""
@@ -439,9 +429,11 @@ class RestingLoads(Loads):
         z = tables.z.copy()
         unlimited = tables.data.copy()
         for e, _ in self._actuators:
-            unlimited[tables.index[e, FIRST] + MOST] = unlimited[tables.index[e, FIRST] + FASTEST] = 0.0
+            drive = Drive(unlimited, ForceEntries(tables.index)[e].first)
+            drive.most = drive.fastest = 0.0
         for e, s in self._actuators:
-            z[s + LAGGED], z[s + HELD] = (self._effort(e, data) for data in (tables.data, unlimited))
+            own = DriveStates(z, s)
+            own.lagged, own.held = (self._effort(e, data) for data in (tables.data, unlimited))
         return z
 
     def _effort(self, e: int, data: np.ndarray) -> float:
@@ -452,4 +444,4 @@ class RestingLoads(Loads):
         element_loads(
             one, self._t, np.zeros((1, 12)), np.zeros((1, 6)), self._joint_q, still, np.zeros((1, 6)), efforts
         )
-        return float(efforts[self.tables.index[e, FREEDOM]])
+        return float(efforts[ForceEntries(self.tables.index)[e].dof])

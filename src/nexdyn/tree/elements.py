@@ -20,21 +20,8 @@ from nexdyn.forces.nearby import choose
 from nexdyn.forces.nearby import count as count_near
 from nexdyn.forces.page import keep
 from nexdyn.forces.states import count
-from nexdyn.forces.tables import (
-    BODY_A,
-    BODY_B,
-    COORDINATE,
-    FIRST,
-    FREEDOM,
-    KIND,
-    NO_FREEDOM,
-    ForceTables,
-    Place,
-    force_tables,
-    frames_a,
-    frames_b,
-)
-from nexdyn.forces.torsion_spring import PATH, refer, windings
+from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceTables, Place, force_tables, frames_a, frames_b
+from nexdyn.forces.torsion_spring import Twist, refer, windings
 from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
 from nexdyn.generic import defines, generic
 from nexdyn.integrate.problem import FORCE_FAILED, OK
@@ -73,7 +60,7 @@ def wound(
     paths = windings(system, [name for name in joints if name in system.joints])
     for e, name in enumerate(system.forces):
         if paths.get(name):
-            forces.data[forces.index[e, FIRST] + PATH] = first + len(data)
+            Twist(forces.data, ForceEntries(forces.index)[e].first).path = first + len(data)
             data.append(len(paths[name]))
             for joint, m, sign in paths[name]:
                 data += [freedom(joint)[0] + m, sign]
@@ -116,7 +103,7 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: None) -
 def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTables) -> Any:
     X_W, V, F_ext = work.spare.X_W, work.body.V, work.body.external
     X_LA, X_LB = frames_a(forces), frames_b(forces)
-    index = forces.index
+    entries = ForceEntries(forces.index)
     kinematics(model, q, v, work)
     world_poses(model, work, X_W)
     o = zero(model.body[0].pitch)
@@ -125,18 +112,19 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTa
     choose(forces, X_W, o)
     for n in range(count_near(forces)):
         e = forces.acting[n]
-        if index[e, FREEDOM] != NO_FREEDOM:
-            j = index[e, FREEDOM]
-            status, effort = freedom_element(forces, e, t, q[index[e, COORDINATE]], v[j])
+        force = entries[e]
+        if force.dof != NO_DOF:
+            j = force.dof
+            status, effort = freedom_element(forces, e, t, q[force.coordinate], v[j])
             tau[j] = tau[j] + effort
         else:
-            a, b = index[e, BODY_A], index[e, BODY_B]
+            a, b = force.body_a, force.body_b
             if apart(forces, e, X_W[a], X_W[b], o):
                 let_go(forces, e, o)
                 continue
             V_A, V_B = frame_velocity(X_W[a], V[a], X_LA[e].p), frame_velocity(X_W[b], V[b], X_LB[e].p)
-            if index[e, KIND] == TORSION_SPRING:
-                refer(forces.data, index[e, FIRST], q)
+            if force.kind == TORSION_SPRING:
+                refer(forces.data, force.first, q)
             status, F_A, F_B = force_element(forces, e, t, X_W[a] @ X_LA[e], V_A, X_W[b] @ X_LB[e], V_B)
             add_at_frame(F_ext, a, X_W[a], X_LA[e].p, F_A)
             add_at_frame(F_ext, b, X_W[b], X_LB[e].p, F_B)
@@ -144,7 +132,7 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTa
             return FORCE_FAILED + e
     for i in range(len(forces.winding)):
         e = forces.winding[i]
-        a, b = index[e, BODY_A], index[e, BODY_B]
+        a, b = entries[e].body_a, entries[e].body_b
         V_A, V_B = frame_velocity(X_W[a], V[a], X_LA[e].p), frame_velocity(X_W[b], V[b], X_LB[e].p)
         rate = torsion_spring.rate(X_W[a] @ X_LA[e], V_A, X_W[b] @ X_LB[e], V_B)
         keep(forces.rate, count(forces) + i, rate)
@@ -159,13 +147,14 @@ def _(work: Any, q: Any, forces: None) -> Any:
 @defines(energy_of_elements)
 def _(work: Any, q: Any, forces: ForceTables) -> Any:
     X_W, X_LA, X_LB = work.spare.X_W, frames_a(forces), frames_b(forces)
-    index = forces.index
+    entries = ForceEntries(forces.index)
     U = 0.0
     choose(forces, X_W, zero(work.freedom[0].r))
     for n in range(count_near(forces)):
         e = forces.acting[n]
-        if index[e, FREEDOM] != NO_FREEDOM:
-            U += freedom_energy(forces, e, q[index[e, COORDINATE]])
+        force = entries[e]
+        if force.dof != NO_DOF:
+            U += freedom_energy(forces, e, q[force.coordinate])
         else:
-            U += element_energy(forces, e, X_W[index[e, BODY_A]] @ X_LA[e], X_W[index[e, BODY_B]] @ X_LB[e])
+            U += element_energy(forces, e, X_W[force.body_a] @ X_LA[e], X_W[force.body_b] @ X_LB[e])
     return U

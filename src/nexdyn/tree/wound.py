@@ -16,8 +16,8 @@ import numpy as np
 
 from nexdyn.forces import torsion_spring
 from nexdyn.forces.states import count
-from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, ForceTables, frames_a, frames_b
-from nexdyn.forces.torsion_spring import NO_PATH, PATH, TorsionSpring
+from nexdyn.forces.tables import ForceEntries, ForceTables, frames_a, frames_b
+from nexdyn.forces.torsion_spring import NO_PATH, TorsionSpring, Twist
 from nexdyn.kernel import formula
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest
@@ -53,7 +53,8 @@ def counted(system: System, forces: ForceTables, forest: Forest) -> ForceTables:
     across = [list(system.forces).index(name) for name in wound_across(system, forest)]
     if not across:
         return forces
-    forces.data[forces.index[across, FIRST] + PATH] = NO_PATH
+    for e in across:
+        Twist(forces.data, ForceEntries(forces.index)[e].first).path = NO_PATH
     return forces._replace(winding=np.array(across, dtype=np.int64), rate=np.zeros(len(forces.z) + len(across)))
 
 
@@ -84,5 +85,6 @@ def count_turns(model, work, q, v, y, first, forces):
     world_poses(model, work, X_W)
     for i in range(len(forces.winding)):
         e, place = forces.winding[i], first + count(forces) + i
-        A, B = X_W[forces.index[e, BODY_A]] @ X_LA[e], X_W[forces.index[e, BODY_B]] @ X_LB[e]
+        force = ForceEntries(forces.index)[e]
+        A, B = X_W[force.body_a] @ X_LA[e], X_W[force.body_b] @ X_LB[e]
         y[place] = torsion_spring.angle_near(A, B, y[place])

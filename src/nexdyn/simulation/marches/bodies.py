@@ -33,10 +33,11 @@ from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
+from nexdyn.forces.actuator import DriveStates
 from nexdyn.forces.contact_functions import vary
 from nexdyn.forces.kinds import TORSION_SPRING
-from nexdyn.forces.states import NEXT, is_sampled
-from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF, STATE, forget_nearby
+from nexdyn.forces.states import is_sampled
+from nexdyn.forces.tables import ForceEntries, bodies_of, forget_nearby
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
@@ -178,14 +179,17 @@ class BodySimulation(Runs):
         """Masses, frames, and the numbers of what acts where no function of the user's is among them."""
         model, acts = self.model, self.acts
         by_numbers = [not force.callbacks() for force in self.system.forces.values()]
-        index = acts.forces.index
+        entries = ForceEntries(acts.forces.index)
         numbers = acts.forces.data.copy()
         vary(acts.forces._replace(data=numbers), 0.0)
-        data = [numbers[k : k + n] for k, n in index[by_numbers][:, [FIRST, COUNT]]] if len(index) else []
-        own = [x for e, x in zip(index[by_numbers], data, strict=False) if e[KIND] != TORSION_SPRING]
+        own = [
+            numbers[force.first : force.first + force.count]
+            for force, known in zip(map(entries.__getitem__, range(len(entries))), by_numbers, strict=True)
+            if known and force.kind != TORSION_SPRING
+        ]
         return np.concatenate(
             [np.ravel(self.system.gravity), model.mass.ravel(), model.tables.frames.ravel(), model.tables.offset,
-             acts.freedoms.ravel(), index[:, OFF].astype(float), *own]
+             acts.freedoms.ravel(), entries.off.astype(float), *own]
         )  # fmt: skip
 
     def memory(self) -> Memory:
@@ -421,7 +425,7 @@ class BodySimulation(Runs):
         self.state = s._replace(**{name: getattr(new, name) for name in OF_ROWS})
         self.acts = self.acts._replace(
             of_joint=block_places(tables.diagonal, tables.plan, joined(self.acts.joints)),
-            of_force=block_places(tables.diagonal, tables.plan, self.acts.forces.index[:, [BODY_A, BODY_B]]),
+            of_force=block_places(tables.diagonal, tables.plan, bodies_of(self.acts.forces)),
         )
         self.tables, self.kept = tables, kept
         self._told, _ = new_record(tables, self.state)
@@ -504,7 +508,7 @@ class BodySimulation(Runs):
     # --- events -----------------------------------------------------------------------------------------------------
 
     def let_stop_act(self, name: str, acts: bool) -> None:
-        self.acts.forces.index[list(self.system.forces).index(name), OFF] = not acts
+        ForceEntries(self.acts.forces.index)[list(self.system.forces).index(name)].off = not acts
 
     def anew(
         self, system: System, t: float, observed: Any, position: Mapping[str, Any] | None,
@@ -600,7 +604,8 @@ class BodySimulation(Runs):
         if not len(self._z0):
             return []
         forces, sampled = self.acts.forces, getattr(is_sampled, "py_func", is_sampled)
-        return [int(row[STATE]) + NEXT for e, row in enumerate(forces.index) if sampled(forces, e)]
+        first, place = ForceEntries(forces.index).state, DriveStates.fields["next"].first
+        return [int(first[e]) + place for e in range(len(first)) if sampled(forces, e)]
 
     def _march_grid(self, t0: float, dt: float, first: int, until: int, every: int, look: Look) -> None:
         """Steps `first` … `until` − 1 from t0.

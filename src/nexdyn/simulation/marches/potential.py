@@ -26,7 +26,7 @@ from nexdyn.constraints.tables import LEFT
 from nexdyn.constraints.turns import UNCOUNTED
 from nexdyn.errors import InputError, SingularError, SolveError
 from nexdyn.forces.surface_contact import ONE
-from nexdyn.forces.tables import STATES
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.integrate.methods import ImplicitEuler
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
@@ -34,20 +34,20 @@ from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.potential import solve, step
 from nexdyn.potential.compile import centres, new_state, new_work, potential_model
 from nexdyn.potential.elements import springs_and_loads
-from nexdyn.potential.loads import OF_ONE
 from nexdyn.potential.minimum import SINGULAR
 from nexdyn.potential.own_states import OF_ACTUATOR, OF_BRISTLE
 from nexdyn.potential.tables import (
     BRISTLE,
-    CONTACT_STATE,
     CONTROLLED,
-    FIRST,
     HINGE,
-    KIND,
-    LOAD_ELEMENT,
-    PAIR,
-    SPRING_DATA,
-    SPRING_LAW,
+    LAW,
+    OF_CONTACT,
+    OF_ONE,
+    Groups,
+    LoadEntries,
+    PointEntries,
+    Run,
+    SpringEntries,
 )
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import of_fields
@@ -60,8 +60,6 @@ from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
 """Laws of springs with states of their own, and how many."""
-OF_CONTACT = 10
-"""Numbers of a point, or a surface, of contact that sticks: y, y of the step, y before, whether it slid; of a surface d̃/dt."""
 EVEN_EULER, EVEN_BDF2 = 2, 4
 """How many steps alike make accelerations of the method's own order along what constraints hold: see ``uneven``."""
 STIFFNESS = 1e10
@@ -113,7 +111,8 @@ class PotentialSimulation(BodySimulation):
             name: (place, np.array(springs.data[place : place + 2], dtype=float))
             for name, place in springs.ends.items()
         }
-        self._hinges = self._tables.groups[self._tables.groups[:, KIND] == HINGE]
+        groups = self._tables.groups
+        self._hinges = Groups(groups[Groups(groups).kind == HINGE])
         self._own = np.zeros(0, dtype=np.int64) if self._tables.springs is None else self._tables.springs.own
         self._put_states(start_states(described_states(system), initial))
         self._check_samples()
@@ -145,18 +144,20 @@ class PotentialSimulation(BodySimulation):
         found = dict(of_fields("motion", self._motion))
         if (springs := self._tables.springs) is not None:
             found |= {"springs.state": springs.state, "springs.near": springs.near}
-            for e, (law, first) in enumerate(springs.index[:, [SPRING_LAW, SPRING_DATA]].tolist()):
+            entries = SpringEntries(springs.index)
+            for e, (law, first) in enumerate(zip(entries.law.tolist(), entries.first.tolist(), strict=True)):
                 if law in STATED:
-                    at = first + 4  # behind damper, friction, armature: z, z of the step, z before
+                    at = first + LAW  # behind damper, friction, armature: z, z of the step, z before
                     found[f"springs.{e}"] = springs.data[at : at + 3 * STATED[law]]
         if (contacts := self._tables.contacts) is not None and springs is not None:
-            for n, place in enumerate(contacts.index[:, CONTACT_STATE].tolist()):
+            for n, place in enumerate(PointEntries(contacts.index).state.tolist()):
                 if place >= 0:
                     found[f"contacts.{n}"] = springs.data[place : place + OF_CONTACT]
         if (loads := self._tables.loads) is not None:
             found["loads.rates"] = loads.rates
             for e in np.flatnonzero(loads.held >= 0).tolist():
-                held, states = loads.held[e], loads.forces.index[loads.index[e, LOAD_ELEMENT], STATES]
+                element = LoadEntries(loads.index)[e].element
+                held, states = loads.held[e], ForceEntries(loads.forces.index)[element].states
                 found[f"loads.{e}"] = loads.states[held : held + OF_ONE * (states // ONE)]
         return found | {"held": self._held}
 
@@ -182,8 +183,8 @@ class PotentialSimulation(BodySimulation):
         R, w = rotation_matrix(q[:, :4]), v[:, :3]
         state.a[:] = a
         state.a[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
-        state.run[2] = dt
-        state.run[solve.EVEN] = 0.0 if v.any() else EVEN_BDF2  # what rests has rested in steps of any length
+        run = Run(state.run)
+        run.whole, run.even = dt, 0.0 if v.any() else EVEN_BDF2  # what rests has rested in steps of any length
         step.start_springs(tables, state, self._work, self.t)
         raw = self._raw_multipliers(R, lam)
         states = np.column_stack([state.q, state.v, state.a])[1:].ravel()
@@ -258,7 +259,7 @@ class PotentialSimulation(BodySimulation):
         out[own] = lam[self._tables.row_of[own]]
         if len(self._hinges):
             rows, R_A, R_B = self._hinge_frames(R)
-            first = self._hinges[:, FIRST][:, None] + np.arange(3)
+            first = self._hinges.first[:, None] + np.arange(3)
             out[first] = np.einsum("nij,nj->ni", R_A, lam[rows[:, :3]])
             out[first + 3] = lam[rows[:, 4]][:, None] * R_B[..., 0] - lam[rows[:, 3]][:, None] * R_B[..., 1]
         return out
@@ -266,7 +267,7 @@ class PotentialSimulation(BodySimulation):
     def _hinge_frames(self, R: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows of the model (n, 5) of the hinges, and the rotations of their frames where the bodies are turned by R."""
         t = self.model.tables
-        pairs = self._hinges[:, PAIR]
+        pairs = self._hinges.pair
         first = self._first_row[pairs]
         R_A = R[..., t.pairs[pairs, 0], :, :] @ t.frames[pairs, :9].reshape(-1, 3, 3)
         R_B = R[..., t.pairs[pairs, 1], :, :] @ t.frames[pairs, 12:21].reshape(-1, 3, 3)
@@ -295,7 +296,7 @@ class PotentialSimulation(BodySimulation):
             q = states[:, 2:].reshape(len(out), -1, 19)[..., :4]
             ground = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (len(out), 1, 4))
             rows, R_A, R_B = self._hinge_frames(rotation_matrix(np.concatenate([ground, q], axis=1)))
-            places = self._hinges[:, FIRST][:, None] + np.arange(3)
+            places = self._hinges.first[:, None] + np.arange(3)
             lam[:, rows[:, :3]] = np.einsum("snji,snj->sni", R_A, raw[:, places])
             lam[:, rows[:, 3]] = -np.einsum("snj,snj->sn", R_B[..., 1], raw[:, places + 3])
             lam[:, rows[:, 4]] = np.einsum("snj,snj->sn", R_B[..., 0], raw[:, places + 3])
@@ -361,11 +362,12 @@ class PotentialSimulation(BodySimulation):
     def _change_step(self, dt: float) -> None:
         """Multipliers and expectations for another step; BDF2 starts again."""
         state = self._motion
-        last, h = float(state.run[1]) or float(state.run[2]), float(state.run[2])
+        run = Run(state.run)
+        last, h = float(run.dt) or float(run.whole), float(run.whole)
         if abs(dt - last) > 1e-12 * last:
             state.lam[:] *= (dt / h) ** 2
             state.off[:] *= (dt / h) ** 2
-            state.run[1], state.run[2], state.run[solve.STRAIGHT], state.run[solve.EVEN] = 0.0, dt, 0.0, 0.0
+            run.dt, run.whole, run.straight, run.even = 0.0, dt, 0.0, 0.0
 
     def _row(self) -> np.ndarray:
         room = np.empty((1, self._width))

@@ -21,7 +21,7 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError, unknown
-from nexdyn.forces.tables import OFF
+from nexdyn.forces.tables import ForceEntries
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import (
@@ -312,7 +312,7 @@ class Simulation(Runs):
     # --- events -----------------------------------------------------------------------------------------------------
 
     def let_stop_act(self, name: str, acts: bool) -> None:
-        self._motion.forces.index[list(self.system.forces).index(name), OFF] = not acts
+        ForceEntries(self._motion.forces.index)[list(self.system.forces).index(name)].off = not acts
 
     def anew(
         self, system: System, t: float, observed: Any, position: Mapping[str, Any] | None,
