@@ -30,6 +30,7 @@ from nexdyn.kernel import overloaded
 from nexdyn.packs import Pack, call_vector, vector_of, viewed
 from nexdyn.packs import as_vector as _as_vector
 from nexdyn.packs import splat as _splat
+from nexdyn.records import Storage, add_storage
 
 
 def width_of_machine() -> int:
@@ -507,3 +508,64 @@ def packs(array: Any) -> Any:
 @overloaded(packs)
 def _packs(array: Any) -> Any:
     return lambda array: LaneTable(array, 0)
+
+
+class _Packs(Storage):
+    """Records in tables and vectors of lanes: their numbers are packs, except where all lanes share a table or one is looked at."""
+
+    step = LANES
+
+    def __init__(self, cls: Any, scalar: Any = pack) -> None:
+        super().__init__(scalar, cls.__name__)
+        self.cls = cls
+
+    def of(self, table: Any) -> bool:
+        return is_instance(table, self.cls)
+
+    def array(self, builder: Any, table_type: Any, table: Any) -> tuple[Any, Any]:
+        return table_type[0], builder.extract_value(table, 0)
+
+    def dimensions(self, table: Any) -> int:
+        return 2 if self.cls is LaneTable else 1
+
+    def number(self) -> Any:
+        return ir.DoubleType()
+
+    def load(self, builder: Any, pointer: Any) -> Any:
+        return builder.load(builder.bitcast(pointer, VECTOR.as_pointer()), align=8)
+
+    def store(self, context: Any, builder: Any, kind: Any, value: Any, pointer: Any) -> None:
+        x = value if isinstance(kind, Pack) else splat(builder, context.cast(builder, value, kind, types.float64))
+        builder.store(x, builder.bitcast(pointer, VECTOR.as_pointer()), align=8)
+
+
+class _Shared(_Packs):
+    """A plain table that all lanes share: what stands there is read as a pack, and never written."""
+
+    step = 1
+
+    def dimensions(self, table: Any) -> int:
+        return 2
+
+    def load(self, builder: Any, pointer: Any) -> Any:
+        return splat(builder, builder.load(pointer))
+
+    def store(self, context: Any, builder: Any, kind: Any, value: Any, pointer: Any) -> None:
+        raise TypeError("a table that all lanes share is not written")
+
+
+class _One(_Packs):
+    """One lane of a vector, as floats."""
+
+    def start(self, builder: Any, table: Any, data: Any) -> Any:
+        return builder.gep(data, [builder.extract_value(table, 1)])
+
+    def load(self, builder: Any, pointer: Any) -> Any:
+        return builder.load(pointer)
+
+    def store(self, context: Any, builder: Any, kind: Any, value: Any, pointer: Any) -> None:
+        builder.store(context.cast(builder, value, kind, types.float64), pointer)
+
+
+for _storage in (_Packs(LaneTable), _Packs(LaneVector), _Shared(SharedTable), _One(OneLane, types.float64)):
+    add_storage(_storage)

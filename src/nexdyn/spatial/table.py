@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterator
 from typing import Any, NamedTuple, get_type_hints
 
 from llvmlite import ir
@@ -23,6 +22,7 @@ from numba.np.arrayobj import make_array
 
 from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, overloaded
+from nexdyn.records import built, flat, leaves, spread, typed
 from nexdyn.spatial import algebra, lanes, mobility, split_moments
 
 _VALUE_OF: dict[Any, Any] = {}
@@ -34,24 +34,12 @@ def _parts(cls: Any) -> dict[str, Any]:
     return get_type_hints(cls)
 
 
-def _leaves(cls: Any, path: str = "") -> Iterator[str]:
-    for name, kind in _parts(cls).items():
-        yield from _leaves(kind, f"{path}.{name}") if hasattr(kind, "_fields") else [f"{path}.{name}"]
-
-
 def columns(cls: Any) -> int:
     """How many columns a value type takes."""
-    return len(list(_leaves(cls)))
+    return leaves(cls)
 
 
 # --- compiled -----------------------------------------------------------------------------------------------------
-
-
-def _typed(cls: Any, scalar: Any) -> Any:
-    """The Numba type of value type `cls` over a scalar."""
-    kinds = _parts(cls).values()
-    parts = [_typed(kind, scalar) if hasattr(kind, "_fields") else scalar for kind in kinds]
-    return types.NamedUniTuple(parts[0], len(parts), cls) if len(set(parts)) == 1 else types.NamedTuple(parts, cls)
 
 
 def _is_lanes(table: Any) -> bool:
@@ -79,29 +67,10 @@ def _entries(context: Any, builder: Any, rows: Any, row: Any, i: Any) -> Any:
     return pointer
 
 
-def _build(context: Any, builder: Any, value_type: Any, leaves: Iterator[Any]) -> Any:
-    """A value of `value_type` from its leaves."""
-    parts = []
-    for part in value_type:
-        nested = isinstance(part, types.BaseTuple)
-        parts.append(_build(context, builder, part, leaves) if nested else next(leaves))
-    return context.make_tuple(builder, value_type, parts)
-
-
-def _spread(builder: Any, value_type: Any, value: Any) -> Iterator[tuple[Any, Any]]:
-    """Types and values of the leaves of a value."""
-    for n, part in enumerate(value_type):
-        item = builder.extract_value(value, n)
-        if isinstance(part, types.BaseTuple):
-            yield from _spread(builder, part, item)
-        else:
-            yield part, item
-
-
 @intrinsic
 def _read(context: Any, rows: Any, i: Any) -> Any:
     cls, on_lanes = _VALUE_OF[rows.instance_class], _is_lanes(rows[0])
-    value_type = _typed(cls, lanes.pack if on_lanes else rows[0].dtype)
+    value_type = typed(cls, lanes.pack if on_lanes else rows[0].dtype)
 
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = _entries(ctx, builder, sig.args[0], *args)
@@ -113,7 +82,7 @@ def _read(context: Any, rows: Any, i: Any) -> Any:
             x = builder.load(pointer(k))
             return lanes.splat(builder, x) if on_lanes else x
 
-        return _build(ctx, builder, value_type, map(leaf, range(columns(cls))))
+        return built(ctx, builder, value_type, map(leaf, range(columns(cls))))
 
     return value_type(rows, types.intp), codegen
 
@@ -127,7 +96,7 @@ def _write(context: Any, rows: Any, i: Any, value: Any) -> Any:
 
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = _entries(ctx, builder, sig.args[0], *args[:2])
-        for k, (kind, x) in enumerate(_spread(builder, sig.args[2], args[2])):
+        for k, (kind, x) in enumerate(spread(builder, sig.args[2], args[2])):
             if packed:
                 target = builder.bitcast(pointer(k), lanes.VECTOR.as_pointer())
                 builder.store(lanes.as_vector(builder, kind, x), target, align=8)
@@ -164,14 +133,6 @@ def _value(cls: Any, table: Any, i: int, column: int) -> tuple[Any, int]:
     return cls(*parts), column
 
 
-def _flat(value: Any) -> Iterator[Any]:
-    for part in value:
-        if isinstance(part, tuple):
-            yield from _flat(part)
-        else:
-            yield part
-
-
 def _rows_of(cls: Any) -> Any:
     """The table type of value type `cls`; its columns start at `first`."""
     rows: Any = NamedTuple(f"{cls.__name__}Rows", [("table", Any), ("first", int)])  # type: ignore[misc]
@@ -182,7 +143,7 @@ def _rows_of(cls: Any) -> Any:
         return _value(cls, self.table, i, self.first)[0]
 
     def put(self: Any, i: int, value: Any) -> None:
-        for k, x in enumerate(_flat(value)):
+        for k, x in enumerate(flat(value)):
             self.table[i, self.first + k] = x
 
     rows.__getitem__, rows.__setitem__ = get, put  # type: ignore[assignment]

@@ -33,93 +33,81 @@ from nexdyn.spatial.algebra import (
     to_child,
 )
 from nexdyn.spatial.lanes import zero
-from nexdyn.spatial.table import ArticulatedInertiaRows, ForceRows, MotionRows, PoseRows
 from nexdyn.spatial.turned_z import about_z
 from nexdyn.tree.free_axes import ABOUT_X, ABOUT_Y, ALONG_X, ALONG_Y
 from nexdyn.tree.kinematics import body_motion
 from nexdyn.tree.tables import (
-    A_,
     ADDS,
-    ARMATURE,
-    C_,
-    D_,
-    EXT_,
-    F_,
-    FLAGS,
-    H_,
-    IA_,
-    IV,
-    KIND,
-    NV,
-    PA_,
-    PARENT,
     POPS,
     PUSHES,
-    S_,
     TURNS_Z,
-    U_,
-    V_,
-    X_,
-    inertias,
-    joint_poses,
+    Bodies,
+    ColumnRows,
+    Dofs,
+    Motions,
+    Reductions,
+    Rigids,
+    Shares,
     world_acceleration,
-)  # fmt: skip
+)
 
 external = generic("external", "F_ext of body i. Without force elements (None) it costs nothing.")
 
 
 @defines(external)
-def _(work: Any, i: float, forces: None) -> Any:
+def _(work: Any, i: Any, forces: None) -> Any:
     o = zero(work.body[0, 0])
     return Force(Vec3(o, o, o), Vec3(o, o, o))
 
 
 @defines(external)
-def _(work: Any, i: float, forces: Any) -> Any:
-    return ForceRows(work.body, EXT_)[i]
+def _(work: Any, i: Any, forces: Any) -> Any:
+    return Motions(work.body)[i].external
 
 
 @inlined
 def bodies_alone(model, q, v, forces, work):
     """X, V, c, p of every body, and the columns h of joints neither revolute nor prismatic."""
-    topology, I, X_PJ, H = model.topology, inertias(model), joint_poses(model), MotionRows(work.columns, H_)
-    X, V, c, p = (
-        PoseRows(work.body, X_),
-        MotionRows(work.body, V_),
-        MotionRows(work.body, C_),
-        ForceRows(work.body, F_),
+    bodies, rigids, moving, H = (
+        Bodies(model.topology),
+        Rigids(model.body),
+        Motions(work.body),
+        ColumnRows(work.columns).H,
     )
-    for i in range(1, len(topology)):
-        X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V[topology[i, PARENT]], H)
+    I, X_PJ = rigids.I, rigids.X_PJ
+    X, V, c, p = moving.X, moving.V, moving.c, moving.F
+    for i in range(1, len(bodies)):
+        X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V[bodies[i].parent], H)
         X[i], V[i], c[i] = X_i, V_i, c_i
         # p = V ×* I V − F_ext
         p[i] = cross(V_i, I[i] @ V_i) - external(work, i, forces)
 
 
 @inlined
-def eliminate(h, j, IA, p, tau, freedom, scratch):
+def eliminate(h, j, IA, p, tau, dofs, reduced):
     """One freedom j with column h taken out of (I^A, p')."""
     # U = I^A h,  d = hᵀ U + armature,  u = τ − hᵀ p'
     U = IA @ h
-    r = 1.0 / (U @ h + freedom[j, ARMATURE])
+    r = 1.0 / (U @ h + dofs[j].armature)
     u = tau[j] - p @ h
     k = r * U
-    ForceRows(scratch, U_)[j] = k
-    scratch[j, D_] = r
-    scratch[j, S_] = r * u
+    of_j = reduced[j]
+    of_j.U = k
+    of_j.r = r
+    of_j.s = r * u
     # I^A − U Uᵀ/d,  p' + U u/d
     return minus_outer(IA, U, k), p + u * k
 
 
 @inlined
-def eliminate_free(j, IA, p, tau, freedom, scratch):
+def eliminate_free(j, IA, p, tau, dofs, reduced):
     """The six freedoms of a free joint, from j on, taken out of (I^A, p')."""
-    IA, p = eliminate(ALONG_Z, j + 5, IA, p, tau, freedom, scratch)
-    IA, p = eliminate(ALONG_Y, j + 4, IA, p, tau, freedom, scratch)
-    IA, p = eliminate(ALONG_X, j + 3, IA, p, tau, freedom, scratch)
-    IA, p = eliminate(ABOUT_Z, j + 2, IA, p, tau, freedom, scratch)
-    IA, p = eliminate(ABOUT_Y, j + 1, IA, p, tau, freedom, scratch)
-    return eliminate(ABOUT_X, j, IA, p, tau, freedom, scratch)
+    IA, p = eliminate(ALONG_Z, j + 5, IA, p, tau, dofs, reduced)
+    IA, p = eliminate(ALONG_Y, j + 4, IA, p, tau, dofs, reduced)
+    IA, p = eliminate(ALONG_X, j + 3, IA, p, tau, dofs, reduced)
+    IA, p = eliminate(ABOUT_Z, j + 2, IA, p, tau, dofs, reduced)
+    IA, p = eliminate(ABOUT_Y, j + 1, IA, p, tau, dofs, reduced)
+    return eliminate(ABOUT_X, j, IA, p, tau, dofs, reduced)
 
 
 @inlined
@@ -141,20 +129,19 @@ def times_across_z(I, m):
 @inlined
 def articulate(model, tau, work):
     """U/d, 1/d and u/d of every freedom."""
-    topology, freedom, scratch, I = model.topology, model.freedom, work.freedom, inertias(model)
-    X, c, H = PoseRows(work.body, X_), MotionRows(work.body, C_), MotionRows(work.columns, H_)
-    IA, pA = ArticulatedInertiaRows(work.shares, IA_), ForceRows(work.shares, PA_)
-    p = ForceRows(work.body, F_)
+    bodies, I, dofs = Bodies(model.topology), Rigids(model.body).I, Dofs(model.freedom)
+    moving, reduced, shares = Motions(work.body), Reductions(work.freedom), Shares(work.shares)
+    X, c, p, H, IA, pA = moving.X, moving.c, moving.F, ColumnRows(work.columns).H, shares.IA, shares.pA
     o = zero(model.body[0, 0])
     no_force = Force(Vec3(o, o, o), Vec3(o, o, o))
     no_inertia = ArticulatedInertia(Sym3(o, o, o, o, o, o), Mat3(o, o, o, o, o, o, o, o, o), Sym3(o, o, o, o, o, o))
 
     top, carried_I, carried_p = 0, no_inertia, no_force
-    for i in range(len(topology) - 1, 0, -1):
-        kind, j, parent = topology[i, KIND], topology[i, IV], topology[i, PARENT]
+    for i in range(len(bodies) - 1, 0, -1):
+        body = bodies[i]
+        kind, j, flags = body.kind, body.iv, body.flags
         # I^A = I + shares,  p' = p + shares + I^A c
         I_A, p_A = carried_I + I[i], carried_p + p[i]
-        flags = topology[i, FLAGS]
         if flags & POPS != 0:
             top -= 1
             I_A, p_A = I_A + IA[top], p_A + pA[top]
@@ -163,16 +150,16 @@ def articulate(model, tau, work):
         else:
             p_A = p_A + I_A @ c[i]
         if kind == REVOLUTE:
-            I_A, p_A = eliminate(ABOUT_Z, j, I_A, p_A, tau, freedom, scratch)
+            I_A, p_A = eliminate(ABOUT_Z, j, I_A, p_A, tau, dofs, reduced)
         elif kind == PRISMATIC:
-            I_A, p_A = eliminate(ALONG_Z, j, I_A, p_A, tau, freedom, scratch)
+            I_A, p_A = eliminate(ALONG_Z, j, I_A, p_A, tau, dofs, reduced)
         elif kind == FREE:
-            I_A, p_A = eliminate_free(j, I_A, p_A, tau, freedom, scratch)
+            I_A, p_A = eliminate_free(j, I_A, p_A, tau, dofs, reduced)
         else:
-            for n in range(j + topology[i, NV] - 1, j - 1, -1):
-                I_A, p_A = eliminate(H[n], n, I_A, p_A, tau, freedom, scratch)
+            for n in range(j + body.nv - 1, j - 1, -1):
+                I_A, p_A = eliminate(H[n], n, I_A, p_A, tau, dofs, reduced)
         carried_I, carried_p = no_inertia, no_force
-        if parent > 0:
+        if body.parent > 0:
             X_i = X[i]
             if flags & TURNS_Z != 0:
                 I_A, p_A = about_z(X_i) @ I_A, about_z(X_i) @ p_A
@@ -198,17 +185,16 @@ def seen_by_parent(turns_z, X, U, A):
 @inlined
 def accelerate(model, work, qdd):
     """q̈ and the accelerations A."""
-    topology, scratch = model.topology, work.freedom
-    X, c, A = PoseRows(work.body, X_), MotionRows(work.body, C_), MotionRows(work.body, A_)
-    H, U = MotionRows(work.columns, H_), ForceRows(scratch, U_)
+    bodies, moving, reduced = Bodies(model.topology), Motions(work.body), Reductions(work.freedom)
+    X, c, A, H, U, s = moving.X, moving.c, moving.A, ColumnRows(work.columns).H, reduced.U, reduced.s
     A[0] = world_acceleration(model)
-    for i in range(1, len(topology)):
-        kind, j = topology[i, KIND], topology[i, IV]
-        A_p = A[topology[i, PARENT]]
+    for i in range(1, len(bodies)):
+        body = bodies[i]
+        kind, j, A_p = body.kind, body.iv, A[body.parent]
         if kind == REVOLUTE or kind == PRISMATIC:
             # q̈ = (u − (X U)ᵀ A_p)/d: only this product waits for the parent
-            U_p, a = seen_by_parent(topology[i, FLAGS] & TURNS_Z, X[i], U[j], A_p)
-            qdd_j = scratch[j, S_] - U_p @ A_p
+            U_p, a = seen_by_parent(body.flags & TURNS_Z, X[i], U[j], A_p)
+            qdd_j = s[j] - U_p @ A_p
             qdd[j] = qdd_j
             if kind == REVOLUTE:
                 A[i] = (a + c[i]) + qdd_j * ABOUT_Z
@@ -216,8 +202,8 @@ def accelerate(model, work, qdd):
                 A[i] = (a + c[i]) + qdd_j * ALONG_Z
         else:
             a = to_child(X[i], A_p)
-            for n in range(j, j + topology[i, NV]):
-                qdd_n = scratch[n, S_] - U[n] @ a
+            for n in range(j, j + body.nv):
+                qdd_n = s[n] - U[n] @ a
                 qdd[n] = qdd_n
                 a = a + qdd_n * H[n]
             A[i] = a + c[i]

@@ -10,17 +10,16 @@ from nexdyn.joints.verbs import PRISMATIC, REVOLUTE, child_pose, joint_bias, mot
 from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, Vec3, cross, to_child
 from nexdyn.spatial.lanes import zero
-from nexdyn.spatial.table import MotionRows, PoseRows
-from nexdyn.tree.tables import C_, H_, IQ, IV, KIND, NV, PARENT, PITCH, V_, X_, joint_poses
+from nexdyn.tree.tables import Bodies, ColumnRows, Motions, Rigids
 
 
 @inlined
 def body_motion(model, i, q, v, X_PJ, V_parent, H):
     """X_i, V_i, c_i of body i from its parent's velocity; H gets the columns of a joint neither revolute nor prismatic."""
-    topology, body = model.topology, model.body
-    kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
+    body, pitch = Bodies(model.topology)[i], Rigids(model.body)[i].pitch
+    kind, k, j = body.kind, body.iq, body.iv
     # X_i = X_PJ X_J(q),  V' = X_i⁻¹ V_p
-    X_i = child_pose(kind, X_PJ, body[i, PITCH], q, k)
+    X_i = child_pose(kind, X_PJ, pitch, q, k)
     V_i = to_child(X_i, V_parent)
     # V_i = V' + H q̇,  c_i = V_i × H q̇ + Ḣ q̇
     if kind == REVOLUTE:
@@ -29,10 +28,10 @@ def body_motion(model, i, q, v, X_PJ, V_parent, H):
     if kind == PRISMATIC:
         V_J = v[j] * ALONG_Z
         return X_i, V_i + V_J, cross(V_i, V_J)
-    motion_columns(kind, body[i, PITCH], q, k, H, j)
+    motion_columns(kind, pitch, q, k, H, j)
     o = zero(V_i.w.x)
     V_J = Motion(Vec3(o, o, o), Vec3(o, o, o))
-    for n in range(j, j + topology[i, NV]):
+    for n in range(j, j + body.nv):
         V_J = V_J + v[n] * H[n]
     return X_i, V_i + V_J, cross(V_i, V_J) + joint_bias(kind, q, k, v, j, o)
 
@@ -40,26 +39,27 @@ def body_motion(model, i, q, v, X_PJ, V_parent, H):
 @formula
 def kinematics(model, q, v, work):
     """X, V, c of every body and the columns H of joints that are neither revolute nor prismatic."""
-    topology, X_PJ, H = model.topology, joint_poses(model), MotionRows(work.columns, H_)
-    X, V, c = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_)
-    for i in range(1, len(topology)):
-        X[i], V[i], c[i] = body_motion(model, i, q, v, X_PJ[i], V[topology[i, PARENT]], H)
+    bodies, X_PJ, H = Bodies(model.topology), Rigids(model.body).X_PJ, ColumnRows(work.columns).H
+    moving = Motions(work.body)
+    X, V, c = moving.X, moving.V, moving.c
+    for i in range(1, len(bodies)):
+        X[i], V[i], c[i] = body_motion(model, i, q, v, X_PJ[i], V[bodies[i].parent], H)
 
 
 @formula
 def world_poses(model, work, X_W):
     """X_W[i] of every body from X; row 0 is the world's identity."""
-    topology = model.topology
-    X = PoseRows(work.body, X_)
-    for i in range(1, len(topology)):
+    bodies, X = Bodies(model.topology), Motions(work.body).X
+    for i in range(1, len(bodies)):
         # X_Wi = X_Wp X_i
-        X_W[i] = X_W[topology[i, PARENT]] @ X[i]
+        X_W[i] = X_W[bodies[i].parent] @ X[i]
 
 
 @formula
 def forward_kinematics(model, q, X_W):
     """X_W[i] of every body from q alone: T_0n as the product of the transforms along the path from the root."""
-    topology, body, X_PJ = model.topology, model.body, joint_poses(model)
-    for i in range(1, len(topology)):
+    bodies, rigids = Bodies(model.topology), Rigids(model.body)
+    for i in range(1, len(bodies)):
         # X_Wi = X_Wp X_PJ X_J(q)
-        X_W[i] = X_W[topology[i, PARENT]] @ child_pose(topology[i, KIND], X_PJ[i], body[i, PITCH], q, topology[i, IQ])
+        body, rigid = bodies[i], rigids[i]
+        X_W[i] = X_W[body.parent] @ child_pose(body.kind, rigid.X_PJ, rigid.pitch, q, body.iq)

@@ -23,8 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Motion, Vec3
+from nexdyn.records import Record, rows_of
+from nexdyn.spatial.algebra import ArticulatedInertia, Force, Motion, Pose, RigidInertia, Vec3
 from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.split_moments import SplitMoments
 from nexdyn.spatial.table import PoseRows, RigidInertiaRows, SplitMomentsRows
 
 PARENT, KIND, IQ, IV, NV, EFFORTS, FLAGS, END = range(8)
@@ -37,6 +39,82 @@ BODY_COLUMNS = 32
 
 ARMATURE, DAMPING, STIFFNESS, REST, FRICTION, FRICTION_SPEED = range(6)
 FREEDOM_COLUMNS = 8
+
+
+class Body(Record):
+    """A row of the topology."""
+
+    parent: int
+    kind: int
+    iq: int
+    iv: int
+    nv: int
+    efforts: int
+    flags: int
+    end: int
+
+
+class Rigid(Record):
+    """What is fixed about a body: the joint's parent-side frame in the parent, inertia in the joint's frame, pitch, the inertia's
+    moments split."""
+
+    X_PJ: Pose
+    I: RigidInertia
+    pitch: float
+    split: SplitMoments
+    spare: float
+    spare_: float
+
+
+class Dof(Record):
+    """What is fixed about a degree of freedom."""
+
+    armature: float
+    damping: float
+    stiffness: float
+    rest: float
+    friction: float
+    friction_speed: float
+    spare: float
+    spare_: float
+
+
+class Moving(Record):
+    """Of a body: its pose in the parent, twist, bias, acceleration, external force and force."""
+
+    X: Pose
+    V: Motion
+    c: Motion
+    A: Motion
+    external: Force
+    F: Force
+
+
+class Reduced(Record):
+    """Of a degree of freedom: column of U, in ABA of U/d; 1/d, u/d."""
+
+    U: Force
+    r: float
+    s: float
+
+
+class Columns(Record):
+    """Of a degree of freedom: column of H, column of a Jacobian and its rate."""
+
+    H: Motion
+    J: Motion
+    J_dot: Motion
+
+
+class Share(Record):
+    """Of a level of the stack: articulated inertia and bias force."""
+
+    IA: ArticulatedInertia
+    pA: Force
+
+
+Bodies, Rigids, Dofs, Motions = rows_of(Body), rows_of(Rigid), rows_of(Dof), rows_of(Moving)
+Reductions, ColumnRows, Shares = rows_of(Reduced), rows_of(Columns), rows_of(Share)
 
 
 class TreeModel(NamedTuple):
