@@ -204,13 +204,14 @@ def test_dense_output_at_the_end_of_a_step_is_that_step(cls: type[EmbeddedPair])
 
 
 @pytest.fixture
-def controls(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+def controls(monkeypatch: pytest.MonkeyPatch) -> list[adaptive.Control]:
     """The controls of the runs of a test."""
-    begun, begin = list[np.ndarray](), adaptive.begin
+    begun, begin = list[adaptive.Control](), adaptive.begin
 
-    def kept(*arguments: Any) -> np.ndarray:
-        begun.append(begin(*arguments))
-        return begun[-1]
+    def kept(*arguments: Any) -> tuple[adaptive.Control, np.ndarray]:
+        control, numbers = begin(*arguments)
+        begun.append(control)
+        return control, numbers
 
     monkeypatch.setattr(adaptive, "begin", kept)
     return begun
@@ -218,12 +219,12 @@ def controls(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 
 @each
 def test_stages_for_dense_output_alone_are_evaluated_only_where_an_output_falls(
-    cls: type[EmbeddedPair], controls: list[np.ndarray]
+    cls: type[EmbeddedPair], controls: list[adaptive.Control]
 ) -> None:
     for options in ({"output_every": 10**6}, {"output_times": [1.0]}, {"output_times": [1.0, 1.0 + 1e-9]}):
         nx.simulate(pendulum(), 2.0, cls(1e-6, 1e-8), **options)
-    spent = [control[adaptive.SPENT] for control in controls]
-    steps, rejected, extra = controls[0][adaptive.STEPS], controls[0][adaptive.REJECTED], len(cls.pair.extra_c)
+    spent = [control.evaluations for control in controls]
+    steps, rejected, extra = controls[0].steps, controls[0].rejected, len(cls.pair.extra_c)
     stages = len(cls.pair.b) - 1
     assert spent[0] == 1 + stages * (steps + rejected) + (0 if cls.pair.last_is_next_first else steps)
     assert (spent[1] - spent[0], spent[2] - spent[0]) == (extra + 1, extra + 2)

@@ -29,25 +29,48 @@ from nexdyn.integrate.problem import (
     take_samples,
 )
 from nexdyn.kernel import formula, shared
+from nexdyn.records import Record
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 OF_LOWER_ORDER = 0.01
 """Weight of the second estimate of an error (II.10)."""
-(
-    TIME, STEP, LAST_ERROR, STEPS, NEXT_OUTPUT, SPENT, REJECTED, RTOL, ATOL, DT_MIN, DT_MAX, FIRST_STAGE_KNOWN, RECORDED, AGAIN,
-    FAILED_AT, SLOTS,
-) = range(16)  # fmt: skip
-"""The control of a march: t [s]; dt [s], 0 to choose one; the last error; steps; which output comes next; evaluations; rejected steps;
-tolerances; bounds of the step [s]; whether K_0 is known, the present state recorded, the last step rejected; when it failed [s]."""
 
 
-def begin(method: EmbeddedPair, t: float, dt: float) -> np.ndarray:
-    """(SLOTS,) the control of a march from t, with dt to begin with; 0: choose it."""
-    control = np.zeros(SLOTS)
-    control[TIME], control[STEP], control[LAST_ERROR] = t, dt, 1e-4
-    control[RTOL], control[ATOL] = method.rtol, method.atol
-    control[DT_MIN], control[DT_MAX] = method.dt_min, min(method.dt_max, 1e300)
-    return control
+class Control(Record):
+    """The state of a march between two calls of its kernel."""
+
+    t: float
+    """[s]"""
+    dt: float
+    """The next step [s]; 0: choose it."""
+    last_error: float
+    steps: float
+    next_output: float
+    """Which of the output times comes next."""
+    evaluations: float
+    rejected: float
+    """Steps."""
+    rtol: float
+    atol: float
+    dt_min: float
+    dt_max: float
+    first_stage_known: float
+    recorded: float
+    """Whether the present state has been looked at for a record."""
+    again: float
+    """Whether the last step was rejected."""
+    failed_at: float
+    """When the evaluation that failed was [s]."""
+
+
+def begin(method: EmbeddedPair, t: float, dt: float) -> tuple[Control, np.ndarray]:
+    """The control of a march from t, with dt to begin with (0: choose it), and the numbers that it lies in."""
+    numbers = np.zeros(Control.columns)
+    control = Control(numbers)
+    control.t, control.dt, control.last_error = t, dt, 1e-4
+    control.rtol, control.atol = method.rtol, method.atol
+    control.dt_min, control.dt_max = method.dt_min, min(method.dt_max, 1e300)
+    return control, numbers
 
 
 @formula
@@ -138,39 +161,40 @@ def interpolate(problem, pair, t, theta, dt, y, y_new, K, stage, size, out, row)
 
 
 @shared
-def march_adaptive(problem, pair, control, t_end, work, every, times, y, y_old, stage, s, K, n, out):
+def march_adaptive(problem, pair, numbers, t_end, work, every, times, y, y_old, stage, s, K, n, out):
     """Steps until t_end (each sample of the problem ends one), until `out` is full, or until `work` evaluations are spent.
 
-    pair: its tables, whose rows K (`Pair.size`, size of y) has. States go to `out` at `times`, or without times before every
+    pair: its tables; K (`Pair.size`, size of y); numbers: of a `Control`. States go to `out` at `times`, or without times before every
     `every`-th step (0: never). Where rates inside a step fail, y is the state at its start.
     Returns (status, rows, component where it failed).
     """
+    control = Control(numbers)
     size, end, stages = K.shape[1], pair.end, len(pair.b)
-    t, dt, old = control[TIME], control[STEP], control[LAST_ERROR]
-    control[FAILED_AT] = t
-    rtol, atol, dt_min, dt_max = control[RTOL], control[ATOL], control[DT_MIN], control[DT_MAX]
+    t, dt, old = control.t, control.dt, control.last_error
+    control.failed_at = t
+    rtol, atol, dt_min, dt_max = control.rtol, control.atol, control.dt_min, control.dt_max
     beta = 0.4 / pair.error_order
     alpha = 1.0 / pair.error_order - 0.75 * beta
     row, spent = 0, 0
     status, bad = OK, -1
-    if control[FIRST_STAGE_KNOWN] == 0.0:
+    if control.first_stage_known == 0.0:
         status = rates_aside(problem, t, y, K, 0)
-        control[FIRST_STAGE_KNOWN] = 1.0
+        control.first_stage_known = 1.0
         spent += 1
         bad = first_not_finite(K[0], size)
         if status == OK and bad >= 0:
             status = NOT_FINITE
     while status == OK and t < t_end and spent < work and row + 1 < len(out):
         if take_samples(problem, t, y) > 0:
-            control[FAILED_AT] = t
+            control.failed_at = t
             status = rates_aside(problem, t, y, K, 0)
             if status != OK:
                 break
         target = min(t_end, next_sample(problem))
-        if control[RECORDED] == 0.0 and len(times) == 0 and every > 0 and control[STEPS] % every == 0:
+        if control.recorded == 0.0 and len(times) == 0 and every > 0 and control.steps % every == 0:
             record(problem, t, y, K, out, row)
             row += 1
-        control[RECORDED] = 1.0
+        control.recorded = 1.0
         scale(problem, y, s, n)
         if dt <= 0.0:
             dt = first_step(K, rtol, atol, s, size, dt_max)
@@ -179,7 +203,7 @@ def march_adaptive(problem, pair, control, t_end, work, every, times, y, y_old, 
         t_new = target if last else t + h
         for m in range(size):
             y_old[m] = y[m]
-        status, _, control[FAILED_AT] = evaluate(problem, pair.A, pair.c[:stages], t, h, y, stage, K, size, 1)
+        status, _, control.failed_at = evaluate(problem, pair.A, pair.c[:stages], t, h, y, stage, K, size, 1)
         spent += stages - 1
         if status != OK:
             break
@@ -188,7 +212,7 @@ def march_adaptive(problem, pair, control, t_end, work, every, times, y, y_old, 
         error = error_norm(pair.E, h, K, rtol, atol, s, size) if bad < 0 else np.inf
         if error <= 1.0 and end == stages:
             # no stage is at the end of the step
-            control[FAILED_AT] = t_new
+            control.failed_at = t_new
             status = rates_aside(problem, t_new, y, K, end)
             spent += 1
             bad = first_not_finite(K[end], size) if status == OK else -1
@@ -199,8 +223,8 @@ def march_adaptive(problem, pair, control, t_end, work, every, times, y, y_old, 
             if status != OK:
                 break
             # rejected: a smaller step from the old state
-            control[REJECTED] += 1.0
-            control[AGAIN] = 1.0
+            control.rejected += 1.0
+            control.again = 1.0
             dt = h * (max(SHRINK, SAFETY * error ** (-alpha)) if error < np.inf else SHRINK)
             if dt < dt_min or t + dt == t:
                 status = NOT_FINITE if bad >= 0 else STEP_TOO_SMALL
@@ -209,43 +233,43 @@ def march_adaptive(problem, pair, control, t_end, work, every, times, y, y_old, 
         confine(problem, y, K, end)
         # outputs inside the step, in the chart of its start
         extended = False
-        while control[NEXT_OUTPUT] < len(times) and times[int(control[NEXT_OUTPUT])] <= t_new and row + 1 < len(out):
-            control[FAILED_AT] = times[int(control[NEXT_OUTPUT])]
+        while control.next_output < len(times) and times[int(control.next_output)] <= t_new and row + 1 < len(out):
+            control.failed_at = times[int(control.next_output)]
             if not extended:
                 extended = True
                 status = extend(problem, pair, t, h, y_old, K, stage, size)
                 spent += len(pair.c) - end - 1
             if status == OK:
-                theta = (times[int(control[NEXT_OUTPUT])] - t) / h
+                theta = (times[int(control.next_output)] - t) / h
                 status = interpolate(problem, pair, t, theta, h, y_old, y, K, stage, size, out, row)
                 spent += 1
             if status != OK:
                 break
             row += 1
-            control[NEXT_OUTPUT] += 1.0
+            control.next_output += 1.0
         if status != OK:
             for m in range(size):
                 y[m] = y_old[m]
             break
         factor = SAFETY * max(error, 1e-10) ** (-alpha) * max(old, 1e-4) ** beta
-        most = 1.0 if control[AGAIN] else GROW
+        most = 1.0 if control.again else GROW
         dt = h * min(most, max(SHRINK, factor)) if not last else max(dt, h)
         dt = min(dt, dt_max)
         old = error
         t = t_new
-        control[STEPS] += 1.0
-        control[AGAIN] = 0.0
+        control.steps += 1.0
+        control.again = 0.0
         # the end of the step is the start of the next, in the chart about the new position
         for m in range(size):
             K[0, m] = K[end, m]
         recentre(problem, y, K, 0)
-        control[RECORDED] = 0.0
+        control.recorded = 0.0
         status = settle(problem, t, y, K)
-        control[FAILED_AT] = t
+        control.failed_at = t
         if status == MOVED:
             # the last stage belongs to the state before
             status = rates_aside(problem, t, y, K, 0)
             spent += 1
-    control[TIME], control[STEP], control[LAST_ERROR] = t, dt, old
-    control[SPENT] += spent
+    control.t, control.dt, control.last_error = t, dt, old
+    control.evaluations += spent
     return status, row, bad

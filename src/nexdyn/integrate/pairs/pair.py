@@ -90,6 +90,8 @@ class Pair:
         self._must(len(self.extra_rows) == len(self.extra_c), "extra_rows and extra_c have different lengths")
         self._must(1 <= len(self.errors) <= 2, "errors has neither one row nor two")
         A, b, c, E, D, _, _ = self.tables
+        size = float(np.abs(b).sum())
+        self._must(abs(b.sum() - 1.0) < ROUNDING * size, "b does not sum to 1")
         one_step = np.array_equal(A[s - 1, :s], b) and c[s - 1] == 1.0
         self._must(
             one_step == self.last_is_next_first,
@@ -98,8 +100,6 @@ class Pair:
         self._must(not np.triu(A[:s, :s]).any(), "a stage depends on itself or on a later one")
         sums = np.abs(A.sum(axis=1) - c) <= ROUNDING * np.maximum(np.abs(A).sum(axis=1), 1.0)
         self._must(bool(np.all(sums)), "c is not the sum of the rows")
-        size = float(np.abs(b).sum())
-        self._must(abs(b.sum() - 1.0) < ROUNDING * size, "b does not sum to 1")
         self._must(abs(b @ c[:s] - 0.5) < ROUNDING * size, "b · c is not 1/2")
         for what, weights in (("error weights", E), ("dense weights", D)):
             vanish = np.abs(weights.sum(axis=1)) <= ROUNDING * np.abs(weights).sum(axis=1)

@@ -222,29 +222,29 @@ class IndexOneSimulation(BodySimulation):
     def _run_adaptive(self, t_end: float, times: np.ndarray, look: Look) -> None:
         method = self._integrator
         assert isinstance(method, EmbeddedPair)
-        control = adaptive.begin(method, self.t, self._dt)
-        longest = limit = float(control[adaptive.DT_MAX])
+        control, numbers = adaptive.begin(method, self.t, self._dt)
+        longest = limit = float(control.dt_max)
         room = self.room(len(times) + 2 if len(times) else 0)
         y_old, scale = np.zeros((2, len(self._y)))
         every = 0 if len(times) else self.output_every
         pace, chosen, most, turned = Pace(200, least=50), -1.0, 0.0, False
-        while control[adaptive.TIME] < t_end:
-            spent, steps = control[adaptive.SPENT], control[adaptive.STEPS]
-            control[adaptive.DT_MAX] = min(limit, self._longest() if turned else math.inf)
-            control[adaptive.STEP] = min(control[adaptive.STEP], control[adaptive.DT_MAX])
+        while control.t < t_end:
+            spent, steps = control.evaluations, control.steps
+            control.dt_max = min(limit, self._longest() if turned else math.inf)
+            control.dt = min(control.dt, control.dt_max)
             pace.begin()
             status, rows, _ = march_adaptive(
-                self.problem, method.pair.tables, control, t_end, self.until_look(pace.size), every, times, self._y, y_old, self._stage,
+                self.problem, method.pair.tables, numbers, t_end, self.until_look(pace.size), every, times, self._y, y_old, self._stage,
                 scale, self._K, self._n, room,
             )  # fmt: skip
             pace.end()
-            self.note_done(control[adaptive.SPENT] - spent)
-            self.t, self._dt = float(control[adaptive.TIME]), float(control[adaptive.STEP])
-            self._steps += int(control[adaptive.STEPS] - steps)
+            self.note_done(control.evaluations - spent)
+            self.t, self._dt = float(control.t), float(control.dt)
+            self._steps += int(control.steps - steps)
             self._keep(room[:rows])
             self._tell_violation()
             if status == index1.DEGRADED:
-                control[adaptive.FIRST_STAGE_KNOWN], first = 0.0, abs(float(self.problem.quality[1]))
+                control.first_stage_known, first = 0.0, abs(float(self.problem.quality[1]))
                 most = max(most, first)
                 if first > FIRM * most:
                     limit = longest
@@ -254,15 +254,15 @@ class IndexOneSimulation(BodySimulation):
                     continue
                 # what was chosen for this state does not reach the next: the step is too long, unless the pose is singular
                 if first > SINGULAR * most and self._dt > method.dt_min:
-                    control[adaptive.STEP] = limit = SHORTER * min(self._dt, t_end - self.t)
+                    control.dt = limit = SHORTER * min(self._dt, t_end - self.t)
                     continue
             if status == index1.OPEN and self._dt > self._longest():
-                control[adaptive.FIRST_STAGE_KNOWN], turned = 0.0, True
+                control.first_stage_known, turned = 0.0, True
                 continue
             if status != OK:
-                self._fail(status, float(control[adaptive.FAILED_AT]), self._dt)
+                self._fail(status, float(control.failed_at), self._dt)
             look()
-            pace.adapt(control[adaptive.SPENT] - spent)
+            pace.adapt(control.evaluations - spent)
 
     def _longest(self) -> float:
         """The longest step [s] in which dependent coordinates are surely found: their increments change what a body has turned far

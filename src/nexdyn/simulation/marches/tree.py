@@ -390,27 +390,27 @@ class Simulation(Runs):
         """Steps until `t_end`; states at `times`, or every `every`-th (0: none), the first included, are kept."""
         method = self.method
         assert isinstance(method, EmbeddedPair)
-        control = adaptive.begin(method, self.t, self._dt)
+        control, numbers = adaptive.begin(method, self.t, self._dt)
         room = self.room(len(times) + 2 if len(times) else 0)
         y_old, scale = np.zeros((2, len(self._y)))
         pace = Pace(200, least=50)
-        while control[adaptive.TIME] < t_end:
-            spent, steps = control[adaptive.SPENT], control[adaptive.STEPS]
+        while control.t < t_end:
+            spent, steps = control.evaluations, control.steps
             pace.begin()
             status, rows, bad = march_adaptive(
-                self._problem, method.pair.tables, control, t_end, self.until_look(pace.size), every, times, self._y, y_old, self._stage,
+                self._problem, method.pair.tables, numbers, t_end, self.until_look(pace.size), every, times, self._y, y_old, self._stage,
                 scale, self._K, self._n, room,
             )  # fmt: skip
             pace.end()
-            self.note_done(control[adaptive.SPENT] - spent)
-            self.t, self._dt = float(control[adaptive.TIME]), float(control[adaptive.STEP])
-            self._steps += int(control[adaptive.STEPS] - steps)
+            self.note_done(control.evaluations - spent)
+            self.t, self._dt = float(control.t), float(control.dt)
+            self._steps += int(control.steps - steps)
             self._keep(room[:rows])
             if status != OK:
-                self._fail(status, bad, float(control[adaptive.FAILED_AT]), dt=self._dt)
+                self._fail(status, bad, float(control.failed_at), dt=self._dt)
             self._watch_singular()
             look()
-            pace.adapt(control[adaptive.SPENT] - spent)
+            pace.adapt(control.evaluations - spent)
 
     def _sample(self, first: bool = False) -> None:
         """Evaluate the present state."""
