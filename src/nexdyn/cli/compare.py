@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
@@ -12,6 +13,7 @@ from cyclopts import Group, Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE
 from nexdyn.cli.files import check_writable
+from nexdyn.cli.method_names import NAMES
 from nexdyn.cli.model import read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.progress import compilation_announced
@@ -22,16 +24,16 @@ if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 NAME = "compare"
-EXAMPLES = """\
+_ASKED = "A method is a name, or name:option=value,option=value with the options of its class:"
+METHODS = fill(f"{_ASKED} {' '.join(NAMES)}", 78, break_on_hyphens=False)
+EXAMPLES = f"""\
 Examples:
   nexdyn compare double-pendulum                  a method of each formulation
   nexdyn compare four-bar projection hht:dt=1e-3  differences are from the first
   nexdyn compare hinge-chain dopri5:rtol=1e-12 rk4:dt=1e-2 --plot d.png
   nexdyn compare hinge-chain --agree              at what step each agrees
 
-A method is a name, or name:option=value,option=value with the options of its
-class: rk4 euler semi-implicit dopri5 bs32 dop853 hht implicit-euler baumgarte
-projection partitioning"""
+{METHODS}"""
 
 COMPARING = Group("What is compared", sort_key=2)
 T_END = 1.0

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nexdyn.cli.assignments import initial
+from nexdyn.cli.method_names import PAIRS
 from nexdyn.cli.model import Model
 from nexdyn.errors import InputError
 
@@ -65,12 +66,11 @@ def started(model: Model, motion: Motion) -> dict[str, Any]:
 
 def choose_method(given: Method | None, motion: Motion, system: System) -> Method:
     """The method of the scene with what the options change; without one, rk4 for trees and hht where there are loops."""
-    from nexdyn.integrate.methods import HHT, METHODS, PAIRS, EmbeddedPair, FixedStep, ImplicitEuler, IndexOne
+    from nexdyn.integrate.methods import HHT, METHODS, EmbeddedPair, FixedStep, ImplicitEuler, IndexOne
     from nexdyn.simulation.choice import default_method
 
     name = motion.method or (given or default_method(system)).name
     cls = METHODS[name]
-    pairs = ", ".join(PAIRS)
     constant = [key for key, other in METHODS.items() if issubclass(other, FixedStep)]
     tolerances = {key: x for key in ("rtol", "atol") if (x := getattr(motion, key)) is not None}
     fixed = {key: x for key in ("mu", "updates") if (x := getattr(motion, key)) is not None}
@@ -80,14 +80,14 @@ def choose_method(given: Method | None, motion: Motion, system: System) -> Metho
     if cls is ImplicitEuler:
         if tolerances:
             raise InputError(
-                f"--{next(iter(tolerances))} is for {pairs} and hht; implicit-euler has the constant step --dt"
+                f"--{next(iter(tolerances))} is for {PAIRS} and hht; implicit-euler has the constant step --dt"
             )
         start = given if isinstance(given, ImplicitEuler) else ImplicitEuler(getattr(given, "dt", None) or DT)
         changes: dict[str, Any] = fixed | ({"dt": motion.dt} if motion.dt is not None else {})
         return replace(start, **changes)
     if cls is HHT:
         if motion.atol is not None:
-            raise InputError(f"--atol is for {pairs}; hht has --rtol alone, and --dt for constant steps")
+            raise InputError(f"--atol is for {PAIRS}; hht has --rtol alone, and --dt for constant steps")
         own: dict[str, Any] = {"dt": motion.dt} if motion.dt is not None else {}
         return replace(given if isinstance(given, HHT) else HHT(), **(own | tolerances))
     if issubclass(cls, IndexOne):
@@ -96,7 +96,7 @@ def choose_method(given: Method | None, motion: Motion, system: System) -> Metho
     if issubclass(cls, FixedStep):
         for option in ("rtol", "atol"):
             if getattr(motion, option) is not None:
-                raise InputError(f"--{option} is for {pairs}; {name} has the constant step --dt. Add --method dopri5")
+                raise InputError(f"--{option} is for {PAIRS}; {name} has the constant step --dt. Add --method dopri5")
         dt = given.dt if isinstance(given, FixedStep) else DT
         return cls(dt if motion.dt is None else motion.dt)
     if motion.dt is not None:

@@ -16,6 +16,7 @@ from cyclopts import Group, Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE, INTERRUPTED
 from nexdyn.cli.files import check_writable
+from nexdyn.cli.method_names import NAMES, PAIRS
 from nexdyn.cli.model import read
 from nexdyn.cli.options import OUTPUT, READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
@@ -23,7 +24,6 @@ from nexdyn.cli.prepare import Prepared, prepare
 from nexdyn.cli.progress import Bar, compilation_announced, progress_bar
 from nexdyn.cli.units import seconds
 from nexdyn.errors import FileError, SolveError
-from nexdyn.integrate.pairs import PAGES
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -57,13 +57,10 @@ FILES = Group("What is written", sort_key=3)
 
 Number = float | None
 Names = tuple[str, ...]
-PAIRS = ", ".join(PAGES)
 if TYPE_CHECKING:
     MethodName = str
 else:
-    MethodName = Literal[
-        ("rk4", "euler", "semi-implicit", *PAGES, "hht", "implicit-euler", "baumgarte", "projection", "partitioning")
-    ]
+    MethodName = Literal[NAMES]
 
 
 @Parameter(name="*")
