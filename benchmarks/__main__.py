@@ -30,6 +30,7 @@ PAGES = (
     "linear",
     "loops",
     "memory",
+    "pairs",
     "potential",
     "precision",
     "side_by_side",

@@ -53,7 +53,8 @@ class Way:
     which it may be missed. untold: the groups that it does not tell, or that its law is not about, with the reason. carriers: where it
     applies. finer: the motion in smaller steps, asked where the first one misses: what a step over a kink misses goes with the step, and
     an attribute that is ignored stays ignored. without: elements, by how their names start, that have no cells here. given: how the name
-    of an element starts, an attribute, and the value that it has here instead of its own."""
+    of an element starts, an attribute, and the value that it has here instead of its own. alone: elements, by how their names start, that
+    have cells here; all where none is named."""
 
     name: str
     motion: Motion | None
@@ -64,11 +65,13 @@ class Way:
     finer: Motion | None = None
     without: tuple[str, ...] = ()
     given: tuple[tuple[str, str, Any], ...] = ()
+    alone: tuple[str, ...] = ()
 
     def takes(self, element: str, carrier: str) -> bool:
         """Whether an element in a carrier has cells here."""
         held = carrier != "ring" or not element.startswith(ACTING) or self.name in ON_A_RING
-        return held and carrier in self.carriers and not element.startswith(self.without)
+        here = not element.startswith(self.without) and (not self.alone or element.startswith(self.alone))
+        return held and carrier in self.carriers and here
 
 
 def analysis(
@@ -203,6 +206,15 @@ CUT_IN_TWO = ("open", "rod")
 CLOSED = ("rod", "ring")
 """Where constraints hold that a method of index 1 keeps on, or chooses coordinates by."""
 DOPRI = nx.DormandPrince(1e-9, 1e-11)
+BY_PAIR = (
+    "joint spherical",
+    "force controller",
+    "force joint_friction",
+    "force user with states",
+    "driver joint",
+    "event",
+)
+"""A pair is data for the loop of 'dormand-prince': its own cells are of charts, samples, bounds of states, rows and dense output."""
 SEMI, FINER_SEMI = nx.SemiImplicitEuler(2e-4), nx.SemiImplicitEuler(2e-5)
 EULER, FINER_EULER = nx.ExplicitEuler(2e-4), nx.ExplicitEuler(2e-5)
 
@@ -211,6 +223,8 @@ WAYS: dict[str, Way] = {
     for way in (
         Way("rk4", run(RK4), KINKED, finer=run(nx.RungeKutta4(2e-4))),
         Way("dormand-prince", run(DOPRI), KINKED),
+        Way("bs32", run(nx.BogackiShampine32(1e-7, 1e-9)), KINKED, ("open",), alone=BY_PAIR),
+        Way("dop853", run(nx.DOP853(1e-9, 1e-11)), KINKED, ("open",), alone=BY_PAIR),
         Way("euler", run(EULER), 0.05, finer=run(FINER_EULER)),
         Way("semi-implicit", run(SEMI), 0.05, finer=run(FINER_SEMI)),
         Way("rk4 crba", run(nx.RungeKutta4(1e-3), dynamics="crba"), KINKED, ("open",)),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.integrate.methods import METHODS
+from nexdyn.integrate.methods import METHODS, PAIRS
 from nexdyn.simulation.choice import simulation_of
 from nexdyn.simulation.fingerprint import held_by
 from nexdyn.simulation.march import COUNTED
@@ -38,6 +38,8 @@ FIXED = {
 }
 ADAPTIVE = {
     "dopri5": (nx.DormandPrince(1e-10, 1e-12), 1e-7),
+    "bs32": (nx.BogackiShampine32(1e-7, 1e-9), 1e-5),
+    "dop853": (nx.DOP853(1e-10, 1e-12), 1e-7),
     "hht": (nx.HHT(rtol=1e-4), 2e-3),
     "baumgarte": (nx.Baumgarte(rtol=1e-10, atol=1e-12), 1e-7),
     "projection": (nx.Projection(rtol=1e-10, atol=1e-12), 1e-7),
@@ -164,7 +166,7 @@ LOOPS = {
 
 
 @pytest.mark.parametrize("loops", LOOPS.values(), ids=LOOPS)
-@pytest.mark.parametrize("name", ["rk4", "semi-implicit", "dopri5"])
+@pytest.mark.parametrize("name", ["rk4", "semi-implicit", *PAIRS])
 def test_a_loop_goes_on_however_it_is_kept_closed(name: str, loops: nx.Loops, tmp_path: Path) -> None:
     method, tolerance = (FIXED[name], 0.0) if name in FIXED else ADAPTIVE[name]
     whole = state(nx.simulate(four_bar(), END, method, loops=loops))
@@ -477,7 +479,7 @@ def test_a_controller_is_asked_for_its_state_and_told_it(method: Any, tolerance:
 
 
 def test_every_method_has_a_run_that_goes_on() -> None:
-    assert {method.name for method in FIXED.values()} == set(METHODS) - {nx.DormandPrince.name}
+    assert {method.name for method in FIXED.values()} == set(METHODS) - set(PAIRS)
     adaptive = {name for name, cls in METHODS.items() if "rtol" in cls.__dataclass_fields__}
     assert {method.name for method, _ in ADAPTIVE.values()} == adaptive
 
@@ -961,6 +963,7 @@ SEVERAL: dict[str, Any] = {
     "rk4": (nx.RungeKutta4(DT), None),
     "hht": (nx.HHT(dt=DT), None),
     "dopri5": (nx.DormandPrince(), [HALF, END]),
+    "dop853": (nx.DOP853(), [HALF, END]),
 }
 
 

@@ -14,6 +14,8 @@ METHODS = [
     nx.ExplicitEuler(1e-3),
     nx.SemiImplicitEuler(1e-3),
     nx.DormandPrince(rtol=1e-5, atol=1e-6),
+    nx.BogackiShampine32(rtol=1e-5, atol=1e-6),
+    nx.DOP853(rtol=1e-5, atol=1e-6),
     nx.HHT(dt=5e-3),
     nx.HHT(rtol=1e-4),
     nx.ImplicitEuler(1e-3),

@@ -12,11 +12,12 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.integrate.methods import METHODS as REGISTRY
+from nexdyn.integrate.methods import PAIRS
 
 G, M = 9.81, 2.0
 HIT = math.sqrt(2 * 0.5 / G)
 """When a ball falls 0.5 m."""
-METHODS = [nx.RungeKutta4(1e-2), nx.DormandPrince(), nx.HHT(dt=1e-2, alpha=0.0)]
+METHODS = [nx.RungeKutta4(1e-2), *(pair() for pair in PAIRS.values()), nx.HHT(dt=1e-2, alpha=0.0)]
 
 
 def ball(*forces: Any, events: Any = (), q0: float = 0.5, gravity: Any = (0, 0, -G), v0: float = 0.0) -> nx.System:
@@ -306,6 +307,7 @@ def arm(method: Any, stop: Any) -> nx.Result:
 
 IN_A_CHAIN: dict[str, nx.Method] = {
     "dormand-prince": nx.DormandPrince(),
+    "dop853": nx.DOP853(),
     "rk4": nx.RungeKutta4(1e-3),
     "euler": nx.ExplicitEuler(1e-3),
     "semi-implicit": nx.SemiImplicitEuler(1e-3),

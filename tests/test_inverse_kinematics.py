@@ -13,6 +13,7 @@ from test_equilibrium import arm
 
 import nexdyn as nx
 from nexdyn.spatial.rotations import log_rotation, quaternion, rotation_matrix
+from nexdyn.statics.inverse_kinematics import bounded
 
 
 def two_links(**elbow) -> nx.System:
@@ -214,3 +215,21 @@ def test_velocities_are_given_beside_a_posture_and_another_systems_is_refused() 
     assert result.joint_velocity(joint).values[0] == pytest.approx(0.5)
     with pytest.raises(nx.InputError, match="the posture of another system"):
         nx.simulate(two_links(), 0.01, initial=posture)
+
+
+@pytest.mark.parametrize(("n", "limited"), [(7, 7), (3, 8), (12, 12)], ids=["arm", "loop", "chain"])
+def test_a_step_keeps_all_limits_and_is_the_best_that_does(n: int, limited: int) -> None:
+    """Also where more coordinates are limited than can move, and one of them is locked: on no side do any small moves do better."""
+    rng = np.random.default_rng(n + limited)
+    for _ in range(30):
+        A, e, mu = rng.normal(size=(6, n)), 2.0 * rng.normal(size=6), 10.0 ** rng.uniform(-8, -1)
+        G, low, high = rng.normal(size=(limited, n)), -rng.uniform(size=limited), rng.uniform(size=limited)
+        low[0] = high[0] = 0.0
+        y = bounded(A, e, mu, G, low, high)
+        assert np.maximum(low - G @ y, G @ y - high).max() < 1e-12
+        # |A y − e|² + μ² |y|² is convex: its slope along a move that the limits leave is not negative
+        slope = A.T @ (A @ y - e) + mu**2 * y
+        others = np.vstack([G, -G])
+        room = np.concatenate([high - G @ y, G @ y - low])
+        least = scipy.optimize.linprog(slope, A_ub=others, b_ub=np.maximum(room, 0.0), bounds=(-1.0, 1.0))
+        assert least.status == 0 and least.fun > -1e-7 * (1.0 + np.abs(slope).max())

@@ -52,6 +52,7 @@ SIZES = {
     ),
     **dict.fromkeys(("alpha", "beta"), "how much is damped: test_hht.py, test_index1.py and test_loops_simulate.py"),
     **dict.fromkeys(("mu", "updates"), "how a step's minimum is sought, not which: test_potential.py"),
+    "pair": "coefficients of the steps; the loop is the same: test_pairs.py",
 }
 """Other options, with the reason why they have no ways."""
 OF_RUNS = {

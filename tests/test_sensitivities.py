@@ -205,7 +205,9 @@ def test_derivatives_of_an_adaptive_run_are_those_at_fixed_times() -> None:
     assert np.abs(chosen.values - wanted).max() < 2e-6 * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("method", [RK4, nx.DormandPrince(1e-10, 1e-12)], ids=lambda method: method.name)
+@pytest.mark.parametrize(
+    "method", [RK4, nx.DormandPrince(1e-10, 1e-12), nx.DOP853(1e-10, 1e-12)], ids=lambda method: method.name
+)
 def test_a_run_through_an_event_is_differentiated_by_where_and_when_it_happens(method: Any) -> None:
     """A cart at speed v is pushed by F/m until x = c:  x(t) = c + s (t − t_c),  s² = v² + 2 F c/m,  t_c = (s − v) m/F."""
     system = nx.System("cart", gravity=(0.0, 0.0, 0.0))

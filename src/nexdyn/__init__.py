@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from nexdyn.integrate.pairs import PAGES
 from nexdyn.shown import drawn_by
 
 __version__ = "0.1.0"
@@ -61,9 +62,10 @@ _HOMES = {
         "UserForce", "UserJointForce", "VelocityActuator",
     ),
     "nexdyn.integrate.methods": (
-        "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "ImplicitEuler", "IndexOne", "Loops", "Partitioning",
+        "Baumgarte", "ExplicitEuler", "HHT", "ImplicitEuler", "IndexOne", "Loops", "Partitioning",
         "Projection", "RungeKutta4", "SemiImplicitEuler",
     ),
+    **{f"nexdyn.integrate.pairs.{page}": (method,) for page, method in PAGES.values()},
     "nexdyn.tree.closed": ("ClosedTree",),
     "nexdyn.tree.tree": ("Tree",),
     "nexdyn.front": ("simulate",),
@@ -191,7 +193,6 @@ if TYPE_CHECKING:
     from nexdyn.integrate.methods import (
         HHT,
         Baumgarte,
-        DormandPrince,
         ExplicitEuler,
         ImplicitEuler,
         IndexOne,
@@ -201,6 +202,9 @@ if TYPE_CHECKING:
         RungeKutta4,
         SemiImplicitEuler,
     )
+    from nexdyn.integrate.pairs.bogacki_shampine import BogackiShampine32
+    from nexdyn.integrate.pairs.dop853 import DOP853
+    from nexdyn.integrate.pairs.dormand_prince import DormandPrince
     from nexdyn.io.loader import demos, load
     from nexdyn.io.scene import save_scene
     from nexdyn.io.urdf_writer import save_urdf

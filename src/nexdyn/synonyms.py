@@ -25,7 +25,9 @@ _TABLE = {
     "RevolutePrismatic": "revolutetranslational revoluteprismaticjoint prismaticrevolute pinslot pininslot slot",
     # methods
     "RungeKutta4": "rk rk4 rungekutta explicitmidpoint44",
-    "DormandPrince": "rk45 dopri dormandprince45 ode45 solveivp rkdp",
+    "DormandPrince": "rk45 dopri dopri45 dormandprince45 ode45 solveivp rkdp",
+    "BogackiShampine32": "rk23 bs23 bs3 ode23 bogackishampine bogackishampine23",
+    "DOP853": "dopri8 dopri853 rk8 ode78 ode89 rk87 dormandprince853",
     "ExplicitEuler": "forwardeuler",
     "SemiImplicitEuler": "symplecticeuler semiimplicit",
     "HHT": "generalizedalpha newmark hilberhughestaylor alpha dae index3 gstiff i3",
@@ -71,7 +73,7 @@ def meant(name: object, valid: list[str]) -> str | None:
 
 
 _SHORT = {
-    "RungeKutta4": ("rk4",), "DormandPrince": ("dopri5",), "ExplicitEuler": ("euler",), "SemiImplicitEuler": ("semiimplicit",),
-    "Driver": ("jointdriver",), "JointDriver": ("driver",),
+    "RungeKutta4": ("rk4",), "ExplicitEuler": ("euler",), "SemiImplicitEuler": ("semiimplicit",), "DormandPrince": ("dopri5",),
+    "BogackiShampine32": ("bs32",), "Driver": ("jointdriver",), "JointDriver": ("driver",),
 }  # fmt: skip
 """What else the same thing is called in scenes and on the command line, beyond its name in words."""

@@ -60,8 +60,6 @@ LEAST = 0.1
 """Part of the best independence below which kept rows are chosen anew."""
 NOT_NOW = -1.0
 """The best independence until a step has been taken with rows chosen anew."""
-BETWEEN, LAST = 1, 6
-"""Stages of Dormand and Prince: that whose place states between steps take, and that of the end of the step."""
 EXACT, MOST_REFINED, FEWEST_REFINED, SLOW = 1e-15, 40, 2, 0.5
 """Part of the accelerations that refinement may leave of borrowed inertia, its steps, and the ρ at which it ends elsewhere."""
 
@@ -93,6 +91,10 @@ class BodyProblem(NamedTuple):
     """As ``C``: 1/L for rows of positions, 1 for those of directions, 0 for rows of velocities."""
     apart: Any
     """(2,) the largest |C| after a step, in these units, since it was set to zero, and that with which the run stops."""
+    end: int = 0
+    """The row of K of the end of a step; 0 where the method evaluates none."""
+    between: int = 0
+    """That of states between steps; 0 where there are none."""
 
 
 @formula
@@ -233,12 +235,12 @@ def watched(problem):
 @defines(rates)
 def _(problem: BodyProblem, t: float, y: Any, K: Any, i: Any) -> Any:
     if problem.kind == PARTITION:
-        status = follow(problem, t, y, WORST if i == BETWEEN else WORSE)
+        status = follow(problem, t, y, WORST if i == problem.between > 0 else WORSE)
         if status != OK:
             return status
     take(problem, y)
     status = accelerate(problem, t)
-    if status == OK and (i == 0 or i == LAST):
+    if status == OK and (i == 0 or i == problem.end):
         status = watched(problem)
     s = problem.s
     n = 6 * (len(s.q1) - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
@@ -12,6 +13,7 @@ from cyclopts import Group, Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE
 from nexdyn.cli.files import check_writable
+from nexdyn.cli.method_names import NAMES
 from nexdyn.cli.model import read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.progress import compilation_announced
@@ -22,16 +24,16 @@ if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 NAME = "compare"
-EXAMPLES = """\
+_ASKED = "A method is a name, or name:option=value,option=value with the options of its class:"
+METHODS = fill(f"{_ASKED} {' '.join(NAMES)}", 78, break_on_hyphens=False)
+EXAMPLES = f"""\
 Examples:
   nexdyn compare double-pendulum                  a method of each formulation
   nexdyn compare four-bar projection hht:dt=1e-3  differences are from the first
   nexdyn compare hinge-chain dopri5:rtol=1e-12 rk4:dt=1e-2 --plot d.png
   nexdyn compare hinge-chain --agree              at what step each agrees
 
-A method is a name, or name:option=value,option=value with the options of its
-class: rk4 euler semi-implicit dopri5 hht implicit-euler baumgarte projection
-partitioning"""
+{METHODS}"""
 
 COMPARING = Group("What is compared", sort_key=2)
 T_END = 1.0
@@ -83,7 +85,8 @@ def command(
 
 def suitable(system: System) -> list[Method]:
     """One of each formulation that carries a system, the most precise first."""
-    from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Projection, RungeKutta4
+    from nexdyn.integrate.methods import HHT, Baumgarte, ImplicitEuler, Projection, RungeKutta4
+    from nexdyn.integrate.pairs.dormand_prince import DormandPrince
     from nexdyn.simulation.choice import simulation_of
     from nexdyn.simulation.needs import needs_bodies
 
@@ -101,21 +104,21 @@ def suitable(system: System) -> list[Method]:
 
 def method_of(text: str) -> Method:
     """The method that a word of the command line means: name, or name:option=value,option=value."""
-    from nexdyn.integrate.methods import METHODS
+    from nexdyn.integrate.methods import METHODS, FixedStep, ImplicitEuler
 
     name, _, given = text.partition(":")
     if name not in METHODS:
         raise unknown("method", name, list(METHODS))
     cls = METHODS[name]
-    known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-    options: dict[str, Any] = {"dt": 1e-3} if name in ("rk4", "euler", "semi-implicit", "implicit-euler") else {}
+    known = {field.name: field.type for field in fields(cls)}  # type: ignore[arg-type]
+    options: dict[str, Any] = {"dt": 1e-3} if issubclass(cls, FixedStep | ImplicitEuler) else {}
     for part in given.split(",") if given else ():
         key, equals, value = part.partition("=")
         if not equals or not value:
             raise InputError(f"{part!r} of method {text!r} is not option=value; options of {name}: {', '.join(known)}")
         if key not in known:
             raise unknown(f"option of {name}", key, known, plural=f"options of {name}")
-        options[key] = _value(value, text)
+        options[key] = value if known[key] == "str" else _value(value, text)
     return cls(**options)
 
 

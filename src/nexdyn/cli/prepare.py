@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nexdyn.cli.assignments import initial
+from nexdyn.cli.method_names import PAIRS
 from nexdyn.cli.model import Model
 from nexdyn.errors import InputError
 
@@ -65,7 +66,7 @@ def started(model: Model, motion: Motion) -> dict[str, Any]:
 
 def choose_method(given: Method | None, motion: Motion, system: System) -> Method:
     """The method of the scene with what the options change; without one, rk4 for trees and hht where there are loops."""
-    from nexdyn.integrate.methods import HHT, METHODS, DormandPrince, FixedStep, ImplicitEuler, IndexOne
+    from nexdyn.integrate.methods import HHT, METHODS, EmbeddedPair, FixedStep, ImplicitEuler, IndexOne
     from nexdyn.simulation.choice import default_method
 
     name = motion.method or (given or default_method(system)).name
@@ -79,14 +80,14 @@ def choose_method(given: Method | None, motion: Motion, system: System) -> Metho
     if cls is ImplicitEuler:
         if tolerances:
             raise InputError(
-                f"--{next(iter(tolerances))} is for dopri5 and hht; implicit-euler has the constant step --dt"
+                f"--{next(iter(tolerances))} is for {PAIRS} and hht; implicit-euler has the constant step --dt"
             )
         start = given if isinstance(given, ImplicitEuler) else ImplicitEuler(getattr(given, "dt", None) or DT)
         changes: dict[str, Any] = fixed | ({"dt": motion.dt} if motion.dt is not None else {})
         return replace(start, **changes)
     if cls is HHT:
         if motion.atol is not None:
-            raise InputError("--atol is for dopri5; hht has --rtol alone, and --dt for constant steps")
+            raise InputError(f"--atol is for {PAIRS}; hht has --rtol alone, and --dt for constant steps")
         own: dict[str, Any] = {"dt": motion.dt} if motion.dt is not None else {}
         return replace(given if isinstance(given, HHT) else HHT(), **(own | tolerances))
     if issubclass(cls, IndexOne):
@@ -95,14 +96,14 @@ def choose_method(given: Method | None, motion: Motion, system: System) -> Metho
     if issubclass(cls, FixedStep):
         for option in ("rtol", "atol"):
             if getattr(motion, option) is not None:
-                raise InputError(f"--{option} is for dopri5; {name} has the constant step --dt. Add --method dopri5")
+                raise InputError(f"--{option} is for {PAIRS}; {name} has the constant step --dt. Add --method dopri5")
         dt = given.dt if isinstance(given, FixedStep) else DT
         return cls(dt if motion.dt is None else motion.dt)
     if motion.dt is not None:
         raise InputError(
             f"--dt is for {', '.join(constant)} and hht; {name} chooses its step by --rtol and --atol. Add --method rk4"
         )
-    return replace(given if isinstance(given, DormandPrince) else DormandPrince(), **tolerances)
+    return cls(**((asdict(given) if isinstance(given, EmbeddedPair) else {}) | tolerances))
 
 
 def choose_loops(given: Loops | None, motion: Motion, method: Method) -> Loops | None:

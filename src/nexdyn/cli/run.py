@@ -16,6 +16,7 @@ from cyclopts import Group, Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE, INTERRUPTED
 from nexdyn.cli.files import check_writable
+from nexdyn.cli.method_names import NAMES, PAIRS
 from nexdyn.cli.model import read
 from nexdyn.cli.options import OUTPUT, READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
@@ -56,9 +57,10 @@ FILES = Group("What is written", sort_key=3)
 
 Number = float | None
 Names = tuple[str, ...]
-MethodName = Literal[
-    "rk4", "euler", "semi-implicit", "dopri5", "hht", "implicit-euler", "baumgarte", "projection", "partitioning"
-]
+if TYPE_CHECKING:
+    MethodName = str
+else:
+    MethodName = Literal[NAMES]
 
 
 @Parameter(name="*")
@@ -72,7 +74,7 @@ class Motion:
     method: Annotated[
         MethodName | None,
         option(
-            "Time integration; default: the scene's, else rk4, or hht where there are closed loops. dopri5 and hht choose their step.",
+            f"Time integration; default: the scene's, else rk4, or hht where there are closed loops. {PAIRS} and hht choose their step.",
             MOTION,
         ),
     ] = None
@@ -89,8 +91,8 @@ class Motion:
         int | None, option("Multiplier updates a step of implicit-euler; default: as many as it takes.", MOTION)
     ] = None
     bdf2: Annotated[bool, flag("Order 2 for implicit-euler: two steps before count.", group=MOTION)] = False
-    rtol: Annotated[Number, option("Relative tolerance of dopri5 and hht.", MOTION)] = None
-    atol: Annotated[Number, option("Absolute tolerance of dopri5.", MOTION)] = None
+    rtol: Annotated[Number, option(f"Relative tolerance of {PAIRS} and hht.", MOTION)] = None
+    atol: Annotated[Number, option(f"Absolute tolerance of {PAIRS}.", MOTION)] = None
     dynamics: Annotated[
         Literal["aba", "crba", "cfa"] | None,
         option(
@@ -100,7 +102,7 @@ class Motion:
     ] = None
     stabilise: Annotated[
         Literal["projection", "baumgarte", "none"] | None,
-        option("How rk4, euler, semi-implicit and dopri5 keep closed loops and drivers; default projection.", MOTION),
+        option(f"How rk4, euler, semi-implicit, {PAIRS} keep closed loops and drivers; default projection.", MOTION),
     ] = None
     cut: Annotated[
         Names, option("A joint at which they open a loop; chosen where none is given. May be repeated.", MOTION)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,24 +12,11 @@ import numpy as np
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, unknown
 from nexdyn.integrate.given import given_number
+from nexdyn.integrate.method import Method, positive
+from nexdyn.integrate.pairs import PAGES
+from nexdyn.integrate.pairs.pair import EmbeddedPair
 from nexdyn.integrate.stabilised import damping, refuse_growing
-from nexdyn.integrate.tableaus import CLASSICAL_4, DORMAND_PRINCE, EULER, Tableau
-
-
-class Method(metaclass=CheckedCalls):
-    """Base of all methods."""
-
-    name: ClassVar[str]
-    coordinates: ClassVar[str] = "tree"
-    """What it moves: "tree" (minimal coordinates) or "bodies" (absolute coordinates)."""
-
-
-def positive(value: object, what: str) -> float:
-    """`value` as a finite float above 0, or InputError naming `what`."""
-    number = given_number(value, what)
-    if not (math.isfinite(number) and number > 0.0):
-        raise InputError(f"{what} is {number:g}; it must be finite and greater than 0")
-    return number
+from nexdyn.integrate.tableaus import CLASSICAL_4, EULER, Tableau
 
 
 @dataclass(frozen=True)
@@ -69,33 +57,10 @@ class SemiImplicitEuler(FixedStep):
     name: ClassVar[str] = "semi-implicit"
 
 
-@dataclass(frozen=True)
-class DormandPrince(Method):
-    """Dormand–Prince 5(4) with adaptive step and dense output.
-
-    The local error of every component stays, in the root mean square, below atol + rtol · |component| (angles and
-    rotations count as 1 rad). `dt_max` [s] bounds the step, `dt_min` [s] is where it gives up.
-    Hairer, Nørsett & Wanner, Solving ODEs I, sections II.4 to II.6.
-    """
-
-    rtol: float = 1e-8
-    atol: float = 1e-10
-    dt_max: float = math.inf
-    dt_min: float = 1e-14
-
-    name: ClassVar[str] = "dopri5"
-    tableau: ClassVar[Tableau] = DORMAND_PRINCE
-
-    def __post_init__(self) -> None:
-        for what in ("rtol", "atol", "dt_min"):
-            object.__setattr__(self, what, positive(getattr(self, what), f"{what} of DormandPrince"))
-        if self.rtol < 1e-14:
-            raise InputError(f"rtol of DormandPrince is {self.rtol:g}; below 1e-14 rounding decides")
-        if not given_number(self.dt_max, "dt_max of DormandPrince") > self.dt_min:
-            raise InputError(
-                f"dt_max of DormandPrince is {self.dt_max}; a number greater than dt_min = {self.dt_min:g} is needed"
-            )
-
+PAIRS: dict[str, type[EmbeddedPair]] = {
+    name: getattr(import_module(f"nexdyn.integrate.pairs.{page}"), cls) for name, (page, cls) in PAGES.items()
+}
+"""Methods of embedded pairs by their names."""
 
 LINEAR_SOLVERS = ("blocks", "lu", "iterative")
 
@@ -149,11 +114,13 @@ class HHT(Method):
 
 @dataclass(frozen=True)
 class IndexOne(Method):
-    """Base of explicit methods in absolute coordinates: RK4 with a constant `dt` [s], or Dormand–Prince where dt is None."""
+    """Base of explicit methods in absolute coordinates: RK4 with a constant `dt` [s], or where dt is None the embedded pair of the
+    name `pair`, like "dopri5" (Dormand–Prince)."""
 
     dt: float | None = None
     rtol: float = 1e-8
     atol: float = 1e-10
+    pair: str = field(default="dopri5", kw_only=True)
 
     coordinates: ClassVar[str] = "bodies"
 
@@ -163,11 +130,13 @@ class IndexOne(Method):
             object.__setattr__(self, "dt", positive(self.dt, f"dt of {name}"))
         for what in ("rtol", "atol"):
             object.__setattr__(self, what, positive(getattr(self, what), f"{what} of {name}"))
+        if not isinstance(self.pair, str) or self.pair not in PAIRS:
+            raise unknown(f"pair of {name}", self.pair, PAIRS, plural="pairs")
 
     @property
-    def integrator(self) -> RungeKutta4 | DormandPrince:
+    def integrator(self) -> RungeKutta4 | EmbeddedPair:
         """The Runge–Kutta method that takes the steps."""
-        return RungeKutta4(self.dt) if self.dt is not None else DormandPrince(rtol=self.rtol, atol=self.atol)
+        return RungeKutta4(self.dt) if self.dt is not None else PAIRS[self.pair](rtol=self.rtol, atol=self.atol)
 
 
 @dataclass(frozen=True)
@@ -312,20 +281,18 @@ class Loops(metaclass=CheckedCalls):
         return damping(*given, gravity, length, at_most)
 
 
-METHODS: dict[str, type[Method]] = {
-    cls.name: cls
-    for cls in (
-        RungeKutta4,
-        ExplicitEuler,
-        SemiImplicitEuler,
-        DormandPrince,
-        HHT,
-        ImplicitEuler,
-        Baumgarte,
-        Projection,
-        Partitioning,
-    )
-}
+_CHOSEN: tuple[type[Method], ...] = (
+    RungeKutta4,
+    ExplicitEuler,
+    SemiImplicitEuler,
+    *PAIRS.values(),
+    HHT,
+    ImplicitEuler,
+    Baumgarte,
+    Projection,
+    Partitioning,
+)
+METHODS = {cls.name: cls for cls in _CHOSEN}
 
 
 def method_of(given: object) -> Method | None:

@@ -10,7 +10,7 @@ its order on the manifold and a quaternion its length.
 
 A formulation defines these for its own type of problem with `@defines(rates)`:
 
-    rates(problem, t, y, K, i)       K[i, :] = ẏ; returns a status, 0 if all is well
+    rates(problem, t, y, K, i)       K[i, :] = ẏ; returns a status, 0 if all is well. i: 0 for the start of a step, or another row of K
     recentre(problem, y, K, i)       base ← base ∘ ξ, ξ ← 0, and the ξ̇ part of K[i, :] for the new chart
     settle(problem, t, y, K)         after a step and its recentring: the state back to what holds at t, and the ξ̇ part of
                                      K[0, :] for it; returns a status, MOVED where the state is another than before

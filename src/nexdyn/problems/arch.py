@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from nexdyn.forces.contact_group import Contact
-from nexdyn.integrate.methods import HHT, DormandPrince, ImplicitEuler
+from nexdyn.integrate.methods import HHT, ImplicitEuler
+from nexdyn.integrate.pairs.dormand_prince import DormandPrince
 from nexdyn.joints import Free
 from nexdyn.model.shapes import Hull
 from nexdyn.model.system import System

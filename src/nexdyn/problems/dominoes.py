@@ -22,7 +22,8 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.forces.contact_group import Contact
-from nexdyn.integrate.methods import HHT, DormandPrince, ImplicitEuler
+from nexdyn.integrate.methods import HHT, ImplicitEuler
+from nexdyn.integrate.pairs.dormand_prince import DormandPrince
 from nexdyn.joints import Revolute
 from nexdyn.model.event import Event
 from nexdyn.model.shapes import Box

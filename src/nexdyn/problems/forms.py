@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nexdyn.integrate.methods import HHT, DormandPrince, ImplicitEuler, Projection
+from nexdyn.integrate.methods import HHT, EmbeddedPair, ImplicitEuler, Projection
 from nexdyn.model.system import System
 from nexdyn.problems import impacts
 from nexdyn.problems.areas import AREAS
@@ -107,7 +107,7 @@ def _then(
 def _runs(problem: Problem, facets: Facets) -> tuple[Run, ...]:
     found = []
     for run in problem.runs:
-        explicit = isinstance(run.method, DormandPrince | Projection)
+        explicit = isinstance(run.method, EmbeddedPair | Projection)
         until = run.until if facets.until is None or not explicit else min(run.until, facets.until)
         found.append(replace(run, tolerance=max(run.tolerance, facets.tolerance or 0.0), until=until))
     return tuple(found)

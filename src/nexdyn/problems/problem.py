@@ -14,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from nexdyn.errors import NexDynError, NexDynWarning
-from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Method, Partitioning, Projection
+from nexdyn.integrate.methods import HHT, Baumgarte, ImplicitEuler, Method, Partitioning, Projection
+from nexdyn.integrate.pairs.dormand_prince import DormandPrince
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.simulation.choice import simulation_of

@@ -23,7 +23,8 @@ import numpy as np
 
 from nexdyn.forces.actuator import PositionActuator
 from nexdyn.forces.contact_group import Contact
-from nexdyn.integrate.methods import HHT, DormandPrince, ImplicitEuler, Projection
+from nexdyn.integrate.methods import HHT, ImplicitEuler, Projection
+from nexdyn.integrate.pairs.dormand_prince import DormandPrince
 from nexdyn.joints import Free, Revolute
 from nexdyn.model.shapes import Box, Sphere
 from nexdyn.model.system import System
@@ -175,13 +176,13 @@ def standing(
 ) -> Problem:
     """A robot that stands; explicit methods, whose steps its contacts keep short, for a part of the minute."""
     tolerance = 1e-6
-    options = {"rtol": 1e-8, "atol": 1e-11}
+    rtol, atol = 1e-8, 1e-11
     return Problem(
         name, title, "statics", build, {"drift": "m", "weight": "1", "lever": "1", "knee": "1"},
         dict.fromkeys((1.0, 10.0, 60.0), (0.0, 1.0, 1.0, 1.0)), lambda result: held(result, knees, kp),
         (
-            Run("minimal coordinates, ABA", DormandPrince(**options), tolerance, until=10.0),
-            Run("absolute coordinates, index 1, projection", Projection(**options), tolerance, until=1.0),
+            Run("minimal coordinates, ABA", DormandPrince(rtol, atol), tolerance, until=10.0),
+            Run("absolute coordinates, index 1, projection", Projection(rtol=rtol, atol=atol), tolerance, until=1.0),
             Run("absolute coordinates, index 3, HHT-α", HHT(rtol=1e-4), tolerance),
             Run("potential, implicit Euler with bdf2", ImplicitEuler(0.01, bdf2=True), tolerance),
         ),

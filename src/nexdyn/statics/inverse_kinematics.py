@@ -9,7 +9,7 @@ and A that of what the frames do, each step solves
 
     min |A T y − e|² + μ² |y|²   subject to   l − c ≤ G T y ≤ u − c
 
-with the limits that it would cross held as equations, one after the other. It is closed to C = 0, its coordinates are held
+with the limits that are in its way held as equations, one after the other. It is closed to C = 0, its coordinates are held
 within their limits, and taken where Σ e² falls; then μ falls too, otherwise it grows. Where Σ e² is stationary and a second
 derivative is negative, as for a straight arm that is asked to fold, it goes on beside. It ends where e is 0, or where nothing
 that the limits leave makes it smaller: the targets are out of reach from here, and what remains is told.
@@ -425,34 +425,45 @@ class _Reach:
 
 
 def bounded(A: Array, e: Array, mu: float, G: Array, low: Array, high: Array) -> Array:
-    """y of min |A y − e|² + μ² |y|² with low ≤ G y ≤ high, by holding what is crossed, the farthest first."""
+    """y of min |A y − e|² + μ² |y|² with low ≤ G y ≤ high, which y = 0 keeps.
+
+    Primal active set (Nocedal & Wright, Numerical Optimization, section 16.5): from y = 0 to the least of what the limits that are held
+    leave, or to the first limit in the way, which is held from there on; where nothing is in the way, the limit that pulls most is let go.
+    So y keeps all limits after every step, and limits that are held are independent.
+
+    scipy.optimize.lsq_linear bounds y itself, which is this where as many coordinates are limited as can move, but not on loops, whose
+    limited coordinates depend on each other. SLSQP takes any limits: on a hundred random problems each of an arm of 7 joints, a loop of 3
+    motions with 8 limited coordinates, and 30 joints it ends without success in 28, 8 and 17.
+    """
     n = A.shape[1]
-    whole = np.concatenate([A, mu * np.eye(n)])
-    right = np.concatenate([e, np.zeros(n)])
-    fixed = low == high
-    active, value = fixed.copy(), np.where(fixed, low, 0.0)
-    for _ in range(2 * len(G) + 1):
+    whole, right = np.concatenate([A, mu * np.eye(n)]), np.concatenate([e, np.zeros(n)])
+    fixed, y = low == high, np.zeros(n)
+    active = fixed.copy()
+    for _ in range(10 * (len(G) + 1)):
         B = G[active]
-        y, free = np.zeros(n), np.eye(n)
-        if len(B):
-            y = scipy.linalg.lstsq(B, value[active], cond=1e-12)[0]
-            free = scipy.linalg.null_space(B, rcond=1e-12)
+        free = scipy.linalg.null_space(B, rcond=1e-12) if len(B) else np.eye(n)
+        step = np.zeros(n)
         if free.shape[1]:
-            y = y + free @ scipy.linalg.lstsq(whole @ free, right - whole @ y, cond=1e-15)[0]
-        pull = scipy.linalg.lstsq(B.T, whole.T @ (right - whole @ y), cond=1e-12)[0] if len(B) else np.zeros(0)
-        c = G @ y
-        off = np.where(active, 0.0, np.maximum(low - c, c - high))
-        if off.size and off.max() > MARGIN:
-            k = int(off.argmax())
-            active[k], value[k] = True, low[k] if c[k] < low[k] else high[k]
+            step = free @ scipy.linalg.lstsq(whole @ free, right - whole @ y, cond=1e-15)[0]
+        c, change = G @ y, G @ step
+        moves = ~active & (np.abs(change) > 1e-14 * (1.0 + np.abs(change).max(initial=0.0)))
+        room = np.full(len(G), np.inf)
+        room[moves] = np.maximum(np.where(change > 0.0, high - c, low - c)[moves] / change[moves], 0.0)
+        share = float(room.min(initial=1.0))
+        y = y + min(share, 1.0) * step
+        if share < 1.0:
+            active[int(room.argmin())] = True
             continue
+        if not len(B):
+            return y
         # a limit that pulls instead of pushing is let go
-        numbers = np.flatnonzero(active)
-        inward = np.where(value[numbers] >= high[numbers], -pull, pull)
-        inward[fixed[numbers]] = 0.0
+        pull = scipy.linalg.lstsq(B.T, whole.T @ (right - whole @ y), cond=1e-12)[0]
+        held, c = np.flatnonzero(active), G @ y
+        inward = np.where(high[held] - c[held] < c[held] - low[held], -pull, pull)
+        inward[fixed[held]] = 0.0
         if not inward.size or inward.max() <= 1e-12:
             return y
-        active[numbers[int(inward.argmax())]] = False
+        active[held[int(inward.argmax())]] = False
     return y
 
 

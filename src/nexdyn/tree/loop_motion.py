@@ -72,8 +72,8 @@ MOST = 40
 class LoopProblem(NamedTuple):
     """A tree with rows in motion. tree.q, tree.v and tree.tau are longer by the coordinates of joints that were cut.
 
-    project: whether states are projected after a step. stages (ns, m + 2): of each stage of the integrator its time,
-    |C| and λ; stamp (1 + ns,): a counter, and when each stage was evaluated last.
+    project: whether states are projected after a step. stages (ns, m + 2): of each row of the integrator's K its time,
+    |C| and λ; stamp (1 + ns,): a counter, and when each was evaluated last.
     """
 
     tree: TreeProblem
@@ -252,11 +252,12 @@ def _(problem: LoopProblem, y: Any, s: Any, n: Any) -> Any:
 @defines(integration.record)
 def _(problem: LoopProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any:
     integration.record(problem.tree, t, y, K, out, r)
-    # λ and |C| of the stage evaluated last at this time
+    # λ and |C| of the stage evaluated last at this time, which rounding may move
     stages, stamp = problem.stages, problem.stamp
-    found = -1
-    for i in range(len(stages)):
-        if stages[i, 0] == t and (found < 0 or stamp[1 + i] > stamp[1 + found]):
+    found = 0
+    for i in range(1, len(stages)):
+        apart, least = abs(stages[i, 0] - t), abs(stages[found, 0] - t)
+        if apart < least or (apart == least and stamp[1 + i] > stamp[1 + found]):
             found = i
     first, near = out.shape[1] - stages.shape[1] + 1, problem.loops.near
     for k in range(len(near)):

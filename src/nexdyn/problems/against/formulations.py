@@ -9,12 +9,12 @@ from __future__ import annotations
 from nexdyn.integrate.methods import (
     HHT,
     Baumgarte,
-    DormandPrince,
     ImplicitEuler,
     Partitioning,
     Projection,
     RungeKutta4,
 )
+from nexdyn.integrate.pairs.dormand_prince import DormandPrince
 from nexdyn.problems.problem import Run
 
 LIMIT = 1e-3

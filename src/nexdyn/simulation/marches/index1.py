@@ -14,11 +14,12 @@ from nexdyn.absolute.configuration import position_units
 from nexdyn.absolute.turns import UNCOUNTED
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
+from nexdyn.integrate import adaptive
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
-from nexdyn.integrate.methods import Baumgarte, DormandPrince, IndexOne, Partitioning, Projection
+from nexdyn.integrate.methods import Baumgarte, EmbeddedPair, IndexOne, Partitioning, Projection
 from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
-from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE
+from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.system import System
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.simulation.kept import LOST, bound_of
@@ -76,16 +77,16 @@ class IndexOneSimulation(BodySimulation):
         if isinstance(method, Baumgarte):
             damping[:] = method.damping(system.gravity, self.tables.length, not self.model.positional.all())
         self._kind, self._damping, self._m = kind, damping, m
+        integrator = self._integrator = method.integrator
+        self._tableau = getattr(integrator, "tableau", EULER)
+        rows = integrator.pair.size if isinstance(integrator, EmbeddedPair) else len(self._tableau.b)
         self.problem = self._new_problem()
         self.partitions = 0
         """How often the independent coordinates have been chosen."""
-        integrator = self._integrator = method.integrator
-        tableau = integrator.tableau
-        self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
         self._n = n
         self._y, self._stage = np.zeros((2, 2 * n + len(self._z0)))
         self._y[n : 2 * n], self._y[2 * n :] = self.state.v0[1:, :6].reshape(-1), self._z0
-        self._K = np.zeros((len(self._b), len(self._y)))
+        self._K = np.zeros((rows, len(self._y)))
         self._most = bounds(system, len(self._y), len(self._z0))
         if m:
             self._choose()
@@ -117,11 +118,12 @@ class IndexOneSimulation(BodySimulation):
 
     def _new_problem(self) -> index1.BodyProblem:
         """The problem of the rows at hand."""
-        n, m = 6 * self.model.nb, self._m
+        n, m, steps = 6 * self.model.nb, self._m, self._integrator
+        end, between = (steps.pair.tables.end, steps.pair.size - 1) if isinstance(steps, EmbeddedPair) else (0, 0)
         return index1.BodyProblem(
             self.tables, self.acts, self.state, self._kind, self._damping, np.zeros(m, dtype=np.int64),
             np.zeros((max(m, 1), n)), np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(1), self.tables.length,
-            self._units(), np.array([0.0, LOST if self._kind == index1.BAUMGARTE else UNRETURNED]),
+            self._units(), np.array([0.0, LOST if self._kind == index1.BAUMGARTE else UNRETURNED]), end, between,
         )  # fmt: skip
 
     def _units(self) -> np.ndarray:
@@ -170,9 +172,10 @@ class IndexOneSimulation(BodySimulation):
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         if not self._repeating:
             self.note_leg(done)
+        A, b, c, _ = self._tableau
         return Leg(
             *march(
-                self.problem, self._A, self._b, self._c, False, t0, dt, done, min(until, done + CHUNK), every, self._y,
+                self.problem, A, b, c, False, t0, dt, done, min(until, done + CHUNK), every, self._y,
                 self._most, self._stage, self._K, self._n, room,
             )
         )  # fmt: skip
@@ -218,49 +221,48 @@ class IndexOneSimulation(BodySimulation):
 
     def _run_adaptive(self, t_end: float, times: np.ndarray, look: Look) -> None:
         method = self._integrator
-        assert isinstance(method, DormandPrince)
-        control = np.zeros(15)
-        control[:3] = self.t, self._dt, 1e-4
-        control[7:10], limit = (method.rtol, method.atol, method.dt_min), min(method.dt_max, 1e300)
+        assert isinstance(method, EmbeddedPair)
+        control, numbers = adaptive.begin(method, self.t, self._dt)
+        longest = limit = float(control.dt_max)
         room = self.room(len(times) + 2 if len(times) else 0)
         y_old, scale = np.zeros((2, len(self._y)))
         every = 0 if len(times) else self.output_every
         pace, chosen, most, turned = Pace(200, least=50), -1.0, 0.0, False
-        while control[0] < t_end:
-            spent, steps = control[5], control[3]
-            control[10] = min(limit, self._longest() if turned else math.inf)
-            control[1] = min(control[1], control[10])
+        while control.t < t_end:
+            spent, steps = control.evaluations, control.steps
+            control.dt_max = min(limit, self._longest() if turned else math.inf)
+            control.dt = min(control.dt, control.dt_max)
             pace.begin()
             status, rows, _ = march_adaptive(
-                self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, self.until_look(pace.size), every,
-                times, self._y, y_old, self._stage, scale, self._K, self._n, room,
+                self.problem, method.pair.tables, numbers, t_end, self.until_look(pace.size), every, times, self._y, y_old, self._stage,
+                scale, self._K, self._n, room,
             )  # fmt: skip
             pace.end()
-            self.note_done(control[5] - spent)
-            self.t, self._dt = float(control[0]), float(control[1])
-            self._steps += int(control[3] - steps)
+            self.note_done(control.evaluations - spent)
+            self.t, self._dt = float(control.t), float(control.dt)
+            self._steps += int(control.steps - steps)
             self._keep(room[:rows])
             self._tell_violation()
             if status == index1.DEGRADED:
-                control[11], first = 0.0, abs(float(self.problem.quality[1]))
+                control.first_stage_known, first = 0.0, abs(float(self.problem.quality[1]))
                 most = max(most, first)
                 if first > FIRM * most:
-                    limit = min(method.dt_max, 1e300)
+                    limit = longest
                 if chosen != self.t:
                     self._rechoose()
                     chosen = self.t
                     continue
                 # what was chosen for this state does not reach the next: the step is too long, unless the pose is singular
-                if first > SINGULAR * most and control[1] > method.dt_min:
-                    control[1] = limit = SHORTER * min(control[1], t_end - self.t)
+                if first > SINGULAR * most and self._dt > method.dt_min:
+                    control.dt = limit = SHORTER * min(self._dt, t_end - self.t)
                     continue
-            if status == index1.OPEN and control[1] > self._longest():
-                control[11], turned = 0.0, True
+            if status == index1.OPEN and self._dt > self._longest():
+                control.first_stage_known, turned = 0.0, True
                 continue
             if status != OK:
-                self._fail(status, float(control[14]), float(control[1]))
+                self._fail(status, float(control.failed_at), self._dt)
             look()
-            pace.adapt(control[5] - spent)
+            pace.adapt(control.evaluations - spent)
 
     def _longest(self) -> float:
         """The longest step [s] in which dependent coordinates are surely found: their increments change what a body has turned far

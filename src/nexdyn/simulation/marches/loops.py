@@ -80,7 +80,7 @@ class ClosedSystem:
     start: State
 
     def problem(self, stages: int, method: Method | None = None, counting: bool = False) -> LoopProblem:
-        """Tables and scratch for the motion from the start, with so many stages of the integrator. counting: with the angles of torsion
+        """Tables and scratch for the motion from the start, with so many rows of the integrator's K. counting: with the angles of torsion
         springs that are states."""
         _, q, _ = self.start
         closed = self.closed

@@ -22,11 +22,12 @@ from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.forces.tables import ForceEntries
+from nexdyn.integrate import adaptive
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import (
     METHODS,
-    DormandPrince,
+    EmbeddedPair,
     FixedStep,
     Loops,
     Method,
@@ -36,7 +37,7 @@ from nexdyn.integrate.methods import (
     positive,
 )
 from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
-from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE, EULER
+from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.results.loops import LoopRecording
@@ -105,7 +106,7 @@ class Simulation(Runs):
         if not isinstance(system, System):
             raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
         self.method = method_of(method) or RungeKutta4(1e-3)
-        if not isinstance(self.method, FixedStep | DormandPrince):
+        if not isinstance(self.method, FixedStep | EmbeddedPair):
             valid = ", ".join(cls.__name__ for cls in METHODS.values() if cls.coordinates == "tree")
             raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")
         if dynamics not in ("aba", "crba", "cfa"):
@@ -122,13 +123,13 @@ class Simulation(Runs):
             self.tree = Tree(system)
             self.t, q_start, v_start = tree_start(self.tree, initial, q0, v0, self._gaps)
 
-        tableau = getattr(self.method, "tableau", EULER)
         n = self.tree.nv
         self._n = n
-        self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
+        self._tableau = getattr(self.method, "tableau", EULER)
+        rows = self.method.pair.size if isinstance(self.method, EmbeddedPair) else len(self._tableau.b)
         self._problem: Any  # of the integrator; that of the tree alone is self._motion
         if self.closed is not None:
-            self._problem = self.closed.problem(len(self._b), self.method, counting=True)
+            self._problem = self.closed.problem(rows, self.method, counting=True)
             self._motion = self._problem.tree
         else:
             self._problem = self._motion = build_problem(self.tree, q_start, dynamics, counting=True)
@@ -140,7 +141,7 @@ class Simulation(Runs):
         self._y, self._stage = np.zeros((2, 2 * n + self._nz + len(self._winding)))
         self._y[n : 2 * n], self._y[2 * n : 2 * n + self._nz] = v_start, z_start
         self._y[2 * n + self._nz :] = start_angles(self.tree, q_start, initial)
-        self._K = np.zeros((len(self._b), len(self._y)))
+        self._K = np.zeros((rows, len(self._y)))
         self._most = bounds(system, len(self._y), len(self._y) - 2 * n)
         self._width = 1 + self.tree.nq + len(self._y) + (self.closed.extra if self.closed is not None else 0)
         self._dt = 0.0  # the adaptive step with which to go on; 0: choose one
@@ -362,9 +363,10 @@ class Simulation(Runs):
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         if self.closed is not None and not self._repeating:
             self.note_leg(done)
+        A, b, c, _ = self._tableau
         return Leg(
             *march(
-                self._problem, self._A, self._b, self._c, isinstance(self.method, SemiImplicitEuler), t0, dt, done, until,
+                self._problem, A, b, c, isinstance(self.method, SemiImplicitEuler), t0, dt, done, until,
                 every, self._y, self._most, self._stage, self._K, self._n, room,
             )
         )  # fmt: skip
@@ -387,30 +389,28 @@ class Simulation(Runs):
     def _march_adaptive(self, t_end: float, times: np.ndarray, every: int, look: Look) -> None:
         """Steps until `t_end`; states at `times`, or every `every`-th (0: none), the first included, are kept."""
         method = self.method
-        assert isinstance(method, DormandPrince)
-        control = np.zeros(15)
-        control[:3] = self.t, self._dt, 1e-4
-        control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
+        assert isinstance(method, EmbeddedPair)
+        control, numbers = adaptive.begin(method, self.t, self._dt)
         room = self.room(len(times) + 2 if len(times) else 0)
         y_old, scale = np.zeros((2, len(self._y)))
         pace = Pace(200, least=50)
-        while control[0] < t_end:
-            spent, steps = control[5], control[3]
+        while control.t < t_end:
+            spent, steps = control.evaluations, control.steps
             pace.begin()
             status, rows, bad = march_adaptive(
-                self._problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, self.until_look(pace.size), every,
-                times, self._y, y_old, self._stage, scale, self._K, self._n, room,
+                self._problem, method.pair.tables, numbers, t_end, self.until_look(pace.size), every, times, self._y, y_old, self._stage,
+                scale, self._K, self._n, room,
             )  # fmt: skip
             pace.end()
-            self.note_done(control[5] - spent)
-            self.t, self._dt = float(control[0]), float(control[1])
-            self._steps += int(control[3] - steps)
+            self.note_done(control.evaluations - spent)
+            self.t, self._dt = float(control.t), float(control.dt)
+            self._steps += int(control.steps - steps)
             self._keep(room[:rows])
             if status != OK:
-                self._fail(status, bad, float(control[14]), dt=float(control[1]))
+                self._fail(status, bad, float(control.failed_at), dt=self._dt)
             self._watch_singular()
             look()
-            pace.adapt(control[5] - spent)
+            pace.adapt(control.evaluations - spent)
 
     def _sample(self, first: bool = False) -> None:
         """Evaluate the present state."""
