@@ -41,7 +41,7 @@ from nexdyn.constraints.verbs import gradient
 from nexdyn.forces import states
 from nexdyn.generic import defines
 from nexdyn.integrate.problem import OK, confine, next_sample, rates, recentre, record, scale, settle, take_samples
-from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
+from nexdyn.integrate.stabilised import Damping, rate, speed2
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.rows import WIDTH
@@ -118,11 +118,11 @@ def take(problem, y):
 def damping_here(problem):
     """α, β at v1."""
     damping, V = problem.damping, MotionRows(problem.s.v1, 0)
-    a, b = damping[ALPHA], damping[BETA]
+    a, b = Damping(damping).alpha, Damping(damping).beta
     if a < 0.0 or b < 0.0:
         squared = 0.0
         for i in range(1, len(problem.s.v1)):
-            squared += speed2(V[i], damping[LENGTH])
+            squared += speed2(V[i], Damping(damping).length)
         usual = rate(damping, squared / (len(problem.s.v1) - 1))
         a, b = usual if a < 0.0 else a, usual if b < 0.0 else b
     return a, b

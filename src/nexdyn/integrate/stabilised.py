@@ -26,15 +26,24 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.integrate.tableaus import Tableau
 from nexdyn.kernel import formula
+from nexdyn.records import Record
 
 Array = np.ndarray
 PACE = 6.0
 """P, how much faster than the motion violations die: 20 1/s for a Bennett linkage of 1 m under gravity, which lower rates lose
 where it passes its flat pose."""
-ALPHA, BETA, RATE2, LENGTH, AT_MOST = range(5)
-"""What a `damping` says: α and β [1/s], by default −1; g/L [1/s²]; L [m]; the greatest rate by default [1/s]."""
 MOST = 2.0**0.01
 """Factor of growth a step that doubles a violation in a hundred steps."""
+
+
+class Damping(Record):
+    """What a `damping` says: α and β [1/s], by default −1; g/L [1/s²]; L [m]; the greatest rate by default [1/s]."""
+
+    alpha: float
+    beta: float
+    rate2: float
+    length: float
+    at_most: float
 
 
 def damping(alpha: float | None, beta: float | None, gravity: Array, length: float, at_most: float) -> Array:
@@ -53,8 +62,9 @@ def speed2(V, length):
 @formula
 def rate(damping, squared):
     """α [1/s] by default, where `squared` is the mean of |ω|² + |v|²/L² [1/s²]."""
-    most = damping[AT_MOST]
-    r2 = PACE * PACE * (damping[RATE2] + squared)
+    own = Damping(damping)
+    most = own.at_most
+    r2 = PACE * PACE * (own.rate2 + squared)
     return sqrt(r2 / (1.0 + r2 / (most * most)))
 
 

@@ -28,7 +28,7 @@ from nexdyn.absolute.configuration import position_units, row_units
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.integrate.methods import ExplicitEuler, ImplicitEuler, IndexOne, SemiImplicitEuler
-from nexdyn.integrate.stabilised import ALPHA, AT_MOST, BETA, PACE
+from nexdyn.integrate.stabilised import PACE, Damping
 
 if TYPE_CHECKING:
     from nexdyn.integrate.methods import Method
@@ -134,8 +134,9 @@ class Keeper:
         """κ [1/s]: how fast Baumgarte's stabilisation may move what is at rest."""
         if self._damping is None:
             return 0.0
-        usual = min(PACE * self.speed, self._damping[AT_MOST])
-        return max(float(x) if x >= 0.0 else usual for x in self._damping[[ALPHA, BETA]])
+        own = Damping(self._damping)
+        usual = min(PACE * self.speed, own.at_most)
+        return max(float(x) if x >= 0.0 else usual for x in (own.alpha, own.beta))
 
     def _explained(self, t: float, q: np.ndarray) -> np.ndarray:
         """d (nc,)."""

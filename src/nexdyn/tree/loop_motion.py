@@ -30,7 +30,7 @@ from nexdyn.forces import states
 from nexdyn.generic import defines
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import MOVED, OK
-from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
+from nexdyn.integrate.stabilised import Damping, rate, speed2
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
 from nexdyn.kernel import formula, inlined, kernel, outlined
 from nexdyn.spatial.algebra import Force, Vec3
@@ -90,11 +90,11 @@ class LoopProblem(NamedTuple):
 def damping_here(work, loops):
     """α, β at the velocities of the links."""
     damping, needed, V = loops.damping, loops.needed, MotionRows(work.body, V_)
-    a, b = damping[ALPHA], damping[BETA]
+    a, b = Damping(damping).alpha, Damping(damping).beta
     if a < 0.0 or b < 0.0:
         squared = 0.0
         for n in range(len(needed)):
-            squared += speed2(V[needed[n]], damping[LENGTH])
+            squared += speed2(V[needed[n]], Damping(damping).length)
         usual = rate(damping, squared / max(len(needed), 1))
         a, b = usual if a < 0.0 else a, usual if b < 0.0 else b
     return a, b
