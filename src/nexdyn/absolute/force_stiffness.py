@@ -17,11 +17,13 @@ from nexdyn.absolute.force_states import Steps, contact_step, element_at_end, su
 from nexdyn.absolute.motion_tables import PlacesOfBlocks
 from nexdyn.forces import contact
 from nexdyn.forces import kinds as force_kinds
-from nexdyn.forces.point_spring import length_and_direction
+from nexdyn.forces.contact_data import PointData
+from nexdyn.forces.point_spring import Spring, length_and_direction
 from nexdyn.forces.sticking import laid, stiffness_across
 from nexdyn.forces.surface_contact import NOT_BEGUN
 from nexdyn.forces.surface_stiffness import SECANT, stiffness_over_area
 from nexdyn.forces.tables import ForceEntries
+from nexdyn.forces.torsion_spring import Twist
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.kernel import formula, kernel, outlined, overloaded
@@ -61,14 +63,15 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
     if kind == POINT_SPRING:
         # k u uᵀ + T/L (1 − u uᵀ), d u uᵀ; the second part where it does not make the matrix indefinite
         L, u = length_and_direction(X_A.p, X_B.p)
-        tension = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ (V_B.v - V_A.v)) + data[k + 3]
-        across = bh2 * if_less(nothing, L, greater(nothing, tension) / L, data[k])
+        spring = Spring(data, k)
+        tension = spring.stiffness * (L - spring.length) + spring.damping * (u @ (V_B.v - V_A.v)) + spring.force
+        across = bh2 * if_less(nothing, L, greater(nothing, tension) / L, spring.stiffness)
         for c in range(3):
             K[3 + c, 3 + c] = across
-        add_outer(K, bh2 * data[k] + gh * data[k + 1] - across, o, u)
+        add_outer(K, bh2 * spring.stiffness + gh * spring.damping - across, o, u)
     elif kind == TORSION_SPRING:
-        R = X_A.R
-        add_outer(K, bh2 * data[k] + gh * data[k + 1], Vec3(R.xz, R.yz, R.zz), o)
+        R, twist = X_A.R, Twist(data, k)
+        add_outer(K, bh2 * twist.stiffness + gh * twist.damping, Vec3(R.xz, R.yz, R.zz), o)
     elif kind == BUSHING:
         for i in range(6):
             for j in range(6):
@@ -127,7 +130,8 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):
         across = gh * stiffness_across(contact.gripped(data, k, m), laid(X_B.R @ c, m.n), m.glide, time)
     else:
         # f_t = s v,  s = μ f_n / √(v² + v_f²)
-        across = gh * data[k + 3] * m.f_n / math.sqrt(m.glide @ m.glide + data[k + 4] * data[k + 4])
+        own = PointData(data, k)
+        across = gh * own.mu * m.f_n / math.sqrt(m.glide @ m.glide + own.friction_speed * own.friction_speed)
     add_outer(K, normal, cross(r, m.n), m.n)
     one, two = basis(m.n)
     for j in range(2):

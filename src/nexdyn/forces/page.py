@@ -7,7 +7,8 @@
                closed form without a branch)
 
 A function takes by their names what it needs of the arguments that formulations give (`BETWEEN`, `IN_FREEDOM`): ``wrench(data, k, X_WA,
-X_WB)``. A page that leaves something out, or asks for what is not given, is named when the package is imported.
+X_WB)``. A record of the page says what its data are, in the order of the class's ``data``: ``spring = Spring(data, k)``, then
+``spring.stiffness``; in lanes, too. A page that leaves something out, or asks for what is not given, is named when the package is imported.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from nexdyn.geometry.kinds import Tables, support
 from nexdyn.geometry.narrow import ANSWER, distances_among, work
 from nexdyn.geometry.solid import HALF_SPACE, solid_of
 from nexdyn.kernel import formula, kernel
+from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import T, Vec3
 from nexdyn.spatial.table import PoseRows
 
@@ -37,8 +38,6 @@ FARTHEST = 1e15
 """Cells from the origin to the last of a grid."""
 BLOCK = 3
 """2ᵏ cells in a row along x stand together."""
-CELL, GRID, BOX = 6, 9, 10
-"""Where a row in the order of the cells has them, behind the fat box."""
 
 
 class Filters(NamedTuple):
@@ -60,6 +59,20 @@ class Box(NamedTuple):
     high: Vec3
 
 
+class Placed(Record):
+    """A row in the order of the cells: fat box, cell, grid, box."""
+
+    fat: Box
+    x: float
+    y: float
+    z: float
+    grid: float
+    box: Box
+
+
+PlacedBoxes = rows_of(Placed)
+
+
 class Found(NamedTuple):
     """How many candidates there are, and how many of them are near."""
 
@@ -68,8 +81,9 @@ class Found(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What `near` works in: fat boxes and their cells; in the order of the cells a row of fat box, cell and box; where each cell begins
-    in that order; candidates and two spare lists of pairs; state: how many candidates, -1 for none known, and whether they are sorted."""
+    """What `near` works in: fat boxes and their cells; in the order of the cells `Placed`; where each cell begins in that order; how many
+    boxes lie in each grid, and how many (1,) are without end; candidates and two spare lists of pairs; state: how many candidates, -1 for
+    none known, and whether they are sorted."""
 
     fat: np.ndarray
     cell: np.ndarray
@@ -78,6 +92,7 @@ class Room(NamedTuple):
     order: np.ndarray
     begin: np.ndarray
     grid: np.ndarray
+    endless: np.ndarray
     strides: np.ndarray
     begin_of: np.ndarray
     candidates: np.ndarray
@@ -92,11 +107,12 @@ def room(shapes: int, pairs: int) -> Room:
     return Room(
         fat=np.full((shapes, 6), np.nan),
         cell=np.zeros((shapes, 4), dtype=np.int64),
-        placed=np.zeros((shapes, BOX + 6)),
+        placed=np.zeros((shapes, Placed.columns)),
         home=np.zeros(shapes, dtype=np.int64),
         order=np.zeros(shapes, dtype=np.int64),
         begin=np.zeros((1 << bits) + 2, dtype=np.int32),
-        grid=np.zeros(GRIDS + 1, dtype=np.int64),
+        grid=np.zeros(GRIDS, dtype=np.int64),
+        endless=np.zeros(1, dtype=np.int64),
         strides=np.full((GRIDS, 3), bits - BLOCK),
         begin_of=np.zeros(shapes + 1, dtype=np.int64),
         candidates=np.zeros((pairs, 2), dtype=np.int32),
@@ -128,9 +144,9 @@ def bounds(tables, shapes, poses, boxes):
 
 
 @formula
-def box_of(rows, i, c):
-    """The box in row i from column c on."""
-    return Box(Vec3(rows[i, c], rows[i, c + 1], rows[i, c + 2]), Vec3(rows[i, c + 3], rows[i, c + 4], rows[i, c + 5]))
+def box_of(rows, i):
+    """The box in row i."""
+    return Box(Vec3(rows[i, 0], rows[i, 1], rows[i, 2]), Vec3(rows[i, 3], rows[i, 4], rows[i, 5]))
 
 
 @formula
@@ -224,11 +240,12 @@ def place(boxes, room, n):
     begin, size, cell = room.begin, len(room.begin) - 2, room.cell
     begin[:] = 0
     room.grid[:] = 0
+    room.endless[0] = 0
     for i in range(n):
         w = max(fat[i, 3] - fat[i, 0], fat[i, 4] - fat[i, 1], fat[i, 5] - fat[i, 2])
         room.home[i] = -1
         if not w < math.inf:
-            room.grid[GRIDS] += 1
+            room.endless[0] += 1
             continue
         g, width = 0, largest
         while g < GRIDS - 1 and 0.5 * width >= w and farthest < 0.5 * width * FARTHEST:
@@ -248,31 +265,30 @@ def place(boxes, room, n):
             begin[b + 1] -= 1
             at = begin[b + 1]
             room.order[at] = i
-            for c in range(6):
-                room.placed[at, c], room.placed[at, BOX + c] = fat[i, c], boxes[i, c]
-            for c in range(4):
-                room.placed[at, CELL + c] = float(cell[i, c])
+            row = PlacedBoxes(room.placed)[at]
+            row.fat, row.box = box_of(fat, i), box_of(boxes, i)
+            row.x, row.y, row.z, row.grid = float(cell[i, 0]), float(cell[i, 1]), float(cell[i, 2]), float(cell[i, 3])
     return largest
 
 
 @formula
 def in_row(room, filters, k, P, fat, own, x0, x1, y, z, g, found):
     """Note the partners of the box P at place k in cells x0 to x1 at y, z of grid g; where x0 is its `own` cell, of that the later ones."""
-    placed, order, size = room.placed, room.order, len(room.begin) - 2
+    placed, order, size = PlacedBoxes(room.placed), room.order, len(room.begin) - 2
     later, x = k if own else -1, x0
     while x <= x1:
         to = min(x1, x | (1 << BLOCK) - 1)
         b = bucket(room.strides, g, x, y, z, size) + 1
         for m in range(room.begin[b], room.begin[b + 1 + to - x]):
             # blocks that share a place are one: the cell tells them apart
+            row = placed[m]
             candidate = (
-                overlap(fat, box_of(placed, m, 0))
-                & (placed[m, CELL + 1] == y) & (placed[m, CELL + 2] == z) & (placed[m, GRID] == g)
-                & (placed[m, CELL] >= x) & (placed[m, CELL] <= to) & ((m > later) | (placed[m, CELL] != x0))
+                overlap(fat, row.fat) & (row.y == y) & (row.z == z) & (row.grid == g)
+                & (row.x >= x) & (row.x <= to) & ((m > later) | (row.x != x0))
             )  # fmt: skip
             if not filters.none:
                 candidate = candidate and allowed(filters, order[k], order[m])
-            found = note(room, found, order[k], order[m], candidate, overlap(P, box_of(placed, m, BOX)))
+            found = note(room, found, order[k], order[m], candidate, overlap(P, row.box))
         x = to + 1
     return found
 
@@ -280,9 +296,10 @@ def in_row(room, filters, k, P, fat, own, x0, x1, y, z, g, found):
 @formula
 def in_grid(room, filters, k, g, width, found):
     """Note all partners of the box at place k in grid g; of those in its own grid the ones in its cell and later cells."""
-    fat, P = box_of(room.placed, k, 0), box_of(room.placed, k, BOX)
-    half, per, own = 0.5 * width * (1.0 + 1e-9), 1.0 / width, room.placed[k, GRID] == g
-    cx, cy, cz = int(room.placed[k, CELL]), int(room.placed[k, CELL + 1]), int(room.placed[k, CELL + 2])
+    row = PlacedBoxes(room.placed)[k]
+    fat, P = row.fat, row.box
+    half, per, own = 0.5 * width * (1.0 + 1e-9), 1.0 / width, row.grid == g
+    cx, cy, cz = int(row.x), int(row.y), int(row.z)
     x0, x1 = math.floor((fat.low.x - half) * per), math.floor((fat.high.x + half) * per)
     y0, y1 = math.floor((fat.low.y - half) * per), math.floor((fat.high.y + half) * per)
     z0, z1 = math.floor((fat.low.z - half) * per), math.floor((fat.high.z + half) * per)
@@ -299,17 +316,17 @@ def seek(boxes, room, filters, n):
     width, found = place(boxes, room, n), Found(0, 0)
     for g in range(GRIDS):
         if room.grid[g] > 0:
-            for k in range(n - room.grid[GRIDS]):
-                if room.placed[k, GRID] >= g:
+            for k in range(n - room.endless[0]):
+                if PlacedBoxes(room.placed)[k].grid >= g:
                     found = in_grid(room, filters, k, g, width, found)
         width *= 0.5
-    if room.grid[GRIDS] > 0:
+    if room.endless[0] > 0:
         for i in range(n):
             if room.home[i] < 0:
-                P, fat = box_of(boxes, i, 0), box_of(room.fat, i, 0)
+                P, fat = box_of(boxes, i), box_of(room.fat, i)
                 for j in range(n):
-                    if (j > i or room.home[j] >= 0) and overlap(fat, box_of(room.fat, j, 0)) and allowed(filters, i, j):
-                        found = note(room, found, i, j, True, overlap(P, box_of(boxes, j, 0)))
+                    if (j > i or room.home[j] >= 0) and overlap(fat, box_of(room.fat, j)) and allowed(filters, i, j):
+                        found = note(room, found, i, j, True, overlap(P, box_of(boxes, j)))
     return found
 
 
@@ -355,11 +372,11 @@ def near(boxes, filters, margin, room, pairs):
         for k in range(room.state[0]):
             i, j = room.candidates[k, 0], room.candidates[k, 1]
             pairs[count, 0], pairs[count, 1] = i, j
-            count += 1 if overlap(box_of(boxes, i, 0), box_of(boxes, j, 0)) else 0
+            count += 1 if overlap(box_of(boxes, i), box_of(boxes, j)) else 0
         return FOUND, count
     for k in range(room.state[0]):
         i, j = room.candidates[k, 0], room.candidates[k, 1]
-        if overlap(box_of(boxes, i, 0), box_of(boxes, j, 0)):
+        if overlap(box_of(boxes, i), box_of(boxes, j)):
             if count < len(pairs):
                 pairs[count, 0], pairs[count, 1] = i, j
             count += 1

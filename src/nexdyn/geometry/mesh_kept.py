@@ -75,13 +75,13 @@ DEEP = -1.0
 class Kept(NamedTuple):
     """pairs (MOST_KEPT, 2) of triangles in the order of their distances `least`; pose (3, 12) of B in A when these were found, that when
     edges were, and the last; state = (count, −1 for none, which goes first, count of tracked edges, how many were sought on then, the
-    deepest, more sought on since, the nearest pair); known = (d₀ + m, distance then, μ, ρ, r_B, last depth, the way of kept triangles of B
-    since pairs were found, how much farther pairs are measured). ahead: the way at which a pair may meet. For overlaps: the rows of pairs
-    with a triangle for the first time, `once`, and of those that cross; triangles (MOST_LOOKED, 2) that are to be looked at, each with one
-    of the other mesh, the rows of their corners (`ends`), and these (MOST_CORNERS, 10) with their feet; edges (MOST_TRACKED, 8) in the
-    frames of their meshes with the part that was inside, each with its side and the triangles near the ends of that part, and in
-    the order of their bounds `rank`. ball (3, 4), in B: of all kept triangles when edges were found, of those of B, and c. marks: hash
-    tables."""
+    deepest, more sought on since, the nearest pair); known = (d₀ + m, distance then, μ, ρ, r_B, last depth, the way of kept triangles of
+    B since pairs were found, how much farther pairs are measured). ahead: the way at which a pair may meet. For overlaps: the rows of
+    pairs with a triangle for the first time, `once`, how many are `listed` (2,) of A and B, and of those that cross; triangles
+    (MOST_LOOKED, 2) that are to be looked at, each with one of the other mesh, the rows of their corners (`ends`), and these
+    (MOST_CORNERS, 10) with their feet; edges (MOST_TRACKED, 8) in the frames of their meshes with the part that was inside, each with its
+    side and the triangles near the ends of that part, and in the order of their bounds `rank`. ball (3, 4), in B: of all kept triangles
+    when edges were found, of those of B, and c. marks: hash tables."""
 
     pairs: np.ndarray
     least: np.ndarray
@@ -89,6 +89,7 @@ class Kept(NamedTuple):
     state: np.ndarray
     known: np.ndarray
     once: np.ndarray
+    listed: np.ndarray
     open: np.ndarray
     corners: np.ndarray
     feet: np.ndarray
@@ -111,7 +112,7 @@ def kept_pairs() -> Kept:
 
     return Kept(
         pairs=whole(MOST_KEPT, 2), least=np.zeros(MOST_KEPT), pose=np.zeros((3, 12)), state=np.array([-1, -1, 0, 0, -1, 0, -1]),
-        known=np.zeros(8), once=whole(MOST_LOOKED + 1, 2), open=whole(MOST_LOOKED, 2), corners=np.zeros((MOST_CORNERS, 10)),
+        known=np.zeros(8), once=whole(MOST_LOOKED, 2), listed=whole(2), open=whole(MOST_LOOKED, 2), corners=np.zeros((MOST_CORNERS, 10)),
         feet=whole(MOST_CORNERS), ends=whole(MOST_LOOKED, 3), tracked=np.zeros((MOST_TRACKED, 8)), sides=whole(MOST_TRACKED, 3),
         bound=np.zeros(MOST_TRACKED), rank=whole(MOST_TRACKED), ball=np.zeros((3, 4)),
         ahead=np.zeros(MOST_KEPT), crossing=whole(MOST_KEPT), marks=whole(SLOTS, 2),
@@ -242,7 +243,7 @@ def find(A, B, X, work, kept):
     kept.state[6], kept.known[6], kept.known[7] = 0, 0.0, 0.0
     PoseRows(kept.pose, 0)[2] = X
     PoseRows(kept.pose, 0)[0] = X
-    kept.once[MOST_LOOKED, 0] = 0
+    kept.listed[0] = 0
     return best, s, t
 
 

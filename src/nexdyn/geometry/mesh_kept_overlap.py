@@ -72,7 +72,7 @@ def slot_of_triangle(kept, t):
 
 @outlined
 def list_once(kept):
-    """Put the first pair of every kept triangle on the list `once`, which has its length in its last row; whether there is room."""
+    """Put the first pair of every kept triangle on the list `once`; whether there is room."""
     for side in range(2):
         count = 0
         kept.marks[:, 0] = -1
@@ -84,7 +84,7 @@ def list_once(kept):
                     return False
                 kept.marks[h, 0], kept.once[count, side] = t, k
                 count += 1
-        kept.once[MOST_LOOKED, side] = count
+        kept.listed[side] = count
     return True
 
 
@@ -204,7 +204,7 @@ def track(A, B, X, work, kept, side, delta, free, edges, best, small):
             known = corners
             if best >= free:
                 return False, edges, best
-            for k in range(kept.once[MOST_LOOKED, side]):
+            for k in range(kept.listed[side]):
                 n = kept.once[k, side]
                 t = triangle(A.corners, kept.pairs[n, side])
                 if is_inside(kept, t.p, fine) or is_inside(kept, t.q, fine) or is_inside(kept, t.r, fine):
@@ -254,7 +254,7 @@ def enclose(A, B, X, kept):
     """Write the pose, and the ball around all kept triangles: its centre in B, and its radius."""
     low, high = Vec3(1e300, 1e300, 1e300), Vec3(-1e300, -1e300, -1e300)
     for side in range(2):
-        for k in range(kept.once[MOST_LOOKED, side]):
+        for k in range(kept.listed[side]):
             i = kept.pairs[kept.once[k, side], side]
             t = triangle(A.corners, i) if side == 0 else placed(X, triangle(B.corners, i))
             for x in (t.p, t.q, t.r):
@@ -352,7 +352,7 @@ def overlap_near(A, B, X, work, kept, delta, free, s, t, touch):
     if len(A.parts) > 1 or len(B.parts) > 1 or A.radius[1] == 0.0 or B.radius[1] == 0.0:
         return False, nothing
     kept.state[2], kept.state[4] = 0, -1
-    if kept.once[MOST_LOOKED, 0] == 0 and not list_once(kept):
+    if kept.listed[0] == 0 and not list_once(kept):
         return False, nothing
     whole, edges, best = track(A, B, X, work, kept, 0, delta, free, 0, 0.0, small)
     if not whole:

@@ -17,9 +17,20 @@ from nexdyn.forces.actuator import DriveStates, effort_and_rates
 from nexdyn.forces.joint_friction import Bristle, bristle
 from nexdyn.kernel import formula
 from nexdyn.potential.tables import BRISTLE, CONTROLLED
+from nexdyn.records import Record
 
 OF_ACTUATOR, OF_BRISTLE = DriveStates.columns, 1
 """How many states."""
+
+
+class Deflection(Record):
+    """State of a bristle in the data of a spring: z, z̃, z a step before."""
+
+    now: float
+    begun: float
+    before: float
+
+
 DUE = 1e-9
 
 
@@ -42,7 +53,7 @@ def controlled(t, data, i, q, v, dt):
 @formula
 def stuck(data, i, v, dt):
     """Effort and deflection of a bristle; data from its state on."""
-    k, before = i + 3 * OF_BRISTLE, data[i + OF_BRISTLE]
+    k, before = i + 3 * OF_BRISTLE, Deflection(data, i).begun
     trial = before + dt * v
     _, rate = bristle(data, k, v, trial)
     along = dt * (v - rate) / trial if trial != 0.0 else 0.0
@@ -100,5 +111,6 @@ def finish_states(code, t, data, i, q, v, dt):
         own.integral, own.lagged = x, y
     elif code == BRISTLE:
         _, z = stuck(data, i, v, dt)
-        data[i + 2 * OF_BRISTLE] = data[i]
-        data[i] = z
+        held = Deflection(data, i)
+        held.before = held.now
+        held.now = z
