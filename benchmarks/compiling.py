@@ -89,7 +89,7 @@ def watch_stages() -> Clock:
     from numba.core import codegen as numba_codegen
     from numba.core import compiler_machinery, object_mode_passes, typed_passes, untyped_passes
 
-    from nexdyn import codegen, machine_code
+    from nexdyn.compiler import codegen, machine_code
 
     clock = Clock()
     for module in (untyped_passes, typed_passes, object_mode_passes):

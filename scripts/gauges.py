@@ -269,6 +269,38 @@ def foreign_privates(module: Module) -> list[tuple[int, str]]:
     ]
 
 
+PUBLIC = re.compile(r"numba(\.(types|extending|config)(\.|$)|\.\w+$|$)")
+"""What Numba documents for all, by dotted name: itself and its names, its types, its extension API."""
+
+
+def deep_imports(module: Module) -> list[tuple[int, str]]:
+    """(line, name) of imports of Numba's insides and of llvmlite, those by `import_module` included."""
+    nodes = (node for node in module.nodes if isinstance(node, ast.Import | ast.ImportFrom | ast.Call))
+    names = ((node.lineno, name) for node in nodes for name in _named(node, module))
+    return [
+        (line, name)
+        for line, name in names
+        if name.partition(".")[0] == "llvmlite"
+        or (name.partition(".")[0] == "numba" and not PUBLIC.match(name))
+        or name in ("numba.core", "numba.np")
+    ]
+
+
+def private_names(module: Module) -> list[tuple[int, str]]:
+    """(line, _name) of all private attributes, of whatever, and of methods and class attributes of such names."""
+    found = [(node.lineno, node.attr) for node in module.nodes if isinstance(node, ast.Attribute)]
+    for cls in (node for node in module.nodes if isinstance(node, ast.ClassDef)):
+        found += [(node.lineno, node.name) for node in cls.body if isinstance(node, ast.FunctionDef)]
+        found += [
+            (node.lineno, x.id)
+            for node in cls.body
+            for target, _ in _assigned(node)
+            for x in ast.walk(target)
+            if isinstance(x, ast.Name)
+        ]
+    return [(line, name) for line, name in found if name.startswith("_") and not name.startswith("__")]
+
+
 def reflections(module: Module) -> Counter[str]:
     """How often a module calls `hasattr`, and how often `vars`."""
     found = (node.func for node in module.nodes if isinstance(node, ast.Call))

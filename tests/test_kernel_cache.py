@@ -9,13 +9,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import nexdyn
-from nexdyn import kernel as cache
-from nexdyn import kernel_folders
+from nexdyn import kernel_folders, numba_parts
+from nexdyn.compiler import caches
 
 PACKAGE = Path(nexdyn.__file__).parent
 FORMULA = "return (1.0 / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)) * q"
@@ -184,17 +185,40 @@ def test_settings_of_numba_that_change_code_have_kernels_of_their_own(place: Pla
     assert place.run()["hits"] == place.run(NUMBA_BOUNDSCHECK="1")["hits"] == 1
 
 
-def test_an_upgrade_of_the_compiler_starts_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_processor_has_kernels_of_its_own(place: Place) -> None:
+    place.run()
+    assert place.run(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="-avx512f")["misses"] == 1
+    assert place.run()["hits"] == 1
+
+
+def test_an_upgrade_of_what_generates_code_or_of_the_system_starts_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
     hash_of = kernel_folders.source_hash.__wrapped__
     now = hash_of()
     assert now == hash_of()
-    for module in (kernel_folders.numba, kernel_folders.llvmlite):
+    changes: list[tuple[Any, str, Any]] = [
+        (numba_parts.numba, "__version__", "0.0"),
+        (numba_parts.llvmlite, "__version__", "0.0"),
+        (kernel_folders.numpy, "__version__", "0.0"),
+        (sys, "version_info", (4, 0, 0)),
+        (sys, "abiflags", "t"),
+        (sys, "implementation", SimpleNamespace(cache_tag="pypy-311")),
+        (sys, "platform", "plan9"),
+        (kernel_folders.platform, "machine", lambda: "mips"),
+        (kernel_folders.platform, "libc_ver", lambda: ("musl", "1.2")),
+        (numba_parts, "is_plain", lambda: True),
+    ]
+    for of, name, value in changes:
         with monkeypatch.context() as patch:
-            patch.setattr(module, "__version__", "0.0")
-            assert hash_of() != now
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "version", "4.0")
-        assert hash_of() != now
+            patch.setattr(of, name, value, raising=False)
+            assert hash_of() != now, name
+
+
+def test_a_patch_release_of_python_keeps_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    hash_of = kernel_folders.source_hash.__wrapped__
+    now, (major, minor, patch, *rest) = hash_of(), sys.version_info
+    monkeypatch.setattr(sys, "version", f"{major}.{minor}.{patch + 1} (main, built by another compiler)")
+    monkeypatch.setattr(sys, "version_info", (major, minor, patch + 1, *rest))
+    assert hash_of() == now
 
 
 def test_the_hash_sees_contents_and_names_of_all_sources_and_nothing_else(tmp_path: Path) -> None:
@@ -280,7 +304,7 @@ def test_damaged_files_of_the_cache_count_as_none_and_are_written_again(place: P
 
 def test_signatures_saved_while_another_is_are_both_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has a file of its own, whatever other processes save meanwhile; what is of another state is not found."""
-    one, other = (cache._Files(str(tmp_path), "kernel", "stamp") for _ in range(2))
+    one, other = (caches.Files(str(tmp_path), "kernel", "stamp") for _ in range(2))
     write = one._save_data
 
     def late(name: str, data: Any) -> None:
@@ -290,7 +314,7 @@ def test_signatures_saved_while_another_is_are_both_kept(tmp_path: Path, monkeyp
     monkeypatch.setattr(one, "_save_data", late)
     one.save(("one",), "my code")
     assert (other.load(("one",)), one.load(("other",)), one.load(("third",))) == ("my code", "its code", None)
-    assert cache._Files(str(tmp_path), "kernel", "other stamp").load(("one",)) is None
+    assert caches.Files(str(tmp_path), "kernel", "other stamp").load(("one",)) is None
     assert len(list(tmp_path.iterdir())) == 2
 
 

@@ -87,7 +87,7 @@ def test_modules_and_contexts_that_are_garbage_together_are_freed_once() -> None
     # a context frees its modules, and Python may free it first: in a process of its own, which must live
     program = """
 import gc
-import nexdyn.codegen
+import nexdyn.compiler.codegen
 from llvmlite import binding as llvm
 
 class Library:

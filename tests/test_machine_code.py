@@ -46,7 +46,7 @@ def other(x):
 PROGRAM = """
 import json, sys
 import nexdyn
-from nexdyn import machine_code
+from nexdyn.compiler import machine_code
 made, compile_part = [], machine_code._made
 def counted(generator, name, parts):
     found = compile_part(generator, name, parts)

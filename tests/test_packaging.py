@@ -13,8 +13,8 @@ import yaml
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-# distribution → what it is imported as, where the names differ; llvmlite and h5py come with numba and h5netcdf's need
-IMPORTED_AS = {"pyyaml": {"yaml"}, "numba": {"numba", "llvmlite"}}
+# distribution → what it is imported as, where the names differ
+IMPORTED_AS = {"pyyaml": {"yaml"}}
 OPTIONAL = {
     "mujoco",
     "matplotlib",

@@ -27,9 +27,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
 import numpy
+
+from nexdyn import numba_parts
 
 _CONFIG: Any = numba.config
 _SETTINGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")  # of Numba, that change code
@@ -50,9 +51,13 @@ SHIPPED, MADE = PACKAGE / "kernels", "made.json"
 
 
 def versions() -> dict[str, str]:
-    """What generates code, and for what: code that others made does not serve."""
+    """What generates code, and for what: code that others made does not serve. Patch releases of Python share it.
+
+    The processor, which is part of it, is in the name of each file (`compiler.caches`)."""
+    python = ".".join(map(str, sys.version_info[:2]))
     return {
-        "Python": sys.version, "NumPy": numpy.__version__, "Numba": numba.__version__, "llvmlite": llvmlite.__version__,
+        "Python": f"{python} {sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}", "NumPy": numpy.__version__,
+        **numba_parts.versions(),
         "system": f"{sys.platform} {platform.machine()} {' '.join(platform.libc_ver())}".strip(),
     }  # fmt: skip
 
@@ -72,7 +77,7 @@ def source_hash(root: Path | None = None, without: tuple[str, ...] = ()) -> str:
 
     without: the folders and files of `root` that are left out."""
     settings = [getattr(_CONFIG, name) for name in _SETTINGS]
-    salt = f"{versions()} {settings} {os.environ.get('NEXDYN_LANES')}"
+    salt = f"{versions()} {settings} {os.environ.get('NEXDYN_LANES')}{' plain' * numba_parts.is_plain()}"
     return hash_of(root or PACKAGE, salt, without)
 
 

@@ -9,15 +9,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_cast
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import models, register_model
-from numba.np.arrayobj import make_array, populate_array
+from numba.extending import lower_builtin, lower_cast, models, register_model
 
 from nexdyn.kernel import FLOATING_POINT
+from nexdyn.numba_parts import AbstractTemplate, cgutils, impl_ret_borrowed, infer_global, ir, signature
 
 FLAGS = tuple(sorted(FLOATING_POINT))
 
@@ -106,17 +102,23 @@ def _absolute(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return call_vector(builder, "llvm.fabs", args[0])
 
 
+def fields_of(context: Any, builder: Any, array_type: Any, array: Any = None) -> Any:
+    """An array's `data`, `shape`, `strides` and so on, to be read or set; of a new one without `array`."""
+    return cgutils.create_struct_proxy(array_type)(context, builder, array)
+
+
 def viewed(context: Any, builder: Any, array_type: Any, array: Any, view_type: Any) -> Any:
     """A contiguous array as one of another number of dimensions: (n,) of all numbers, or (n, 1, width) where `view_type` has
     three. What Numba's own reshape gives, a function that counts no references must not return."""
-    a, view = make_array(array_type)(context, builder, array), make_array(view_type)(context, builder)
+    a, view = fields_of(context, builder, array_type, array), fields_of(context, builder, view_type)
     size, item = a.nitems, a.itemsize
     shape, strides = [size], [item]
     if view_type.ndim == 3:
         width = cgutils.unpack_tuple(builder, a.shape)[2]
         row = builder.mul(item, width)
         shape, strides = [builder.sdiv(size, width), ir.Constant(size.type, 1), width], [row, row, item]
-    populate_array(view, data=a.data, shape=shape, strides=strides, itemsize=item, meminfo=a.meminfo, parent=a.parent)
+    view.shape, view.strides = cgutils.pack_array(builder, shape), cgutils.pack_array(builder, strides)
+    view.data, view.nitems, view.itemsize, view.meminfo, view.parent = a.data, size, item, a.meminfo, a.parent
     return impl_ret_borrowed(context, builder, view_type, view._getvalue())
 
 

@@ -17,10 +17,9 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from numba.core import event
-
 from nexdyn.assembly.stopwatch import compiling
 from nexdyn.errors import counted
+from nexdyn.numba_parts import event
 
 SILENT = 2.0
 """Seconds of compiling before anything is said."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from numba.core import event
+from nexdyn.numba_parts import event
 
 Told = Callable[[str, int, float], None]
 """Called with the name of what is to be compiled now, how many functions were before, and how long they took [s]."""

@@ -116,7 +116,7 @@ def command(
 
 def state() -> dict[str, Any]:
     """What is compiled for the package as it is now: in the user's cache and beside the package."""
-    from nexdyn import kernel_folders
+    from nexdyn import kernel_folders, numba_parts
 
     own, shipped = kernel_folders.cache_folder(), kernel_folders.SHIPPED
     made = kernel_folders.made_for()
@@ -126,6 +126,7 @@ def state() -> dict[str, Any]:
             "folder": shipped if shipped.is_dir() else None, **_counted([shipped]),
             "commands": made.get("commands", []), "differs": kernel_folders.other_versions(),
         },
+        "compiler": {"plain": numba_parts.is_plain(), "missing": list(numba_parts.missing())},
     }  # fmt: skip
 
 
@@ -136,7 +137,13 @@ def _counted(folders: list[Path]) -> dict[str, Any]:
 
 
 def _told(found: dict[str, Any]) -> Iterator[str]:
-    cache, package = found["cache"], found["package"]
+    cache, package, compiler = found["cache"], found["package"], found["compiler"]
+    if compiler["plain"]:
+        yield "compiler Numba alone, slower to start: " + (
+            f"this version lacks {', '.join(compiler['missing'])}"
+            if compiler["missing"]
+            else "NEXDYN_PLAIN_NUMBA is set"
+        )
     if cache["folder"] is None:
         yield "cache    no folder can be written; NEXDYN_CACHE_DIR names another"
     else:

@@ -15,14 +15,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, type_callable
-from numba.np.arrayobj import make_array
 
 from nexdyn.kernel import overloaded
-from nexdyn.packs import LANES, VECTOR, as_vector, pack, viewed
+from nexdyn.numba_parts import cgutils, ir
+from nexdyn.packs import LANES, VECTOR, as_vector, fields_of, pack, viewed
 
 WIDTH = LANES
 """Doubles from one row of a block to the next."""
@@ -58,7 +56,7 @@ def larger(x: Any, y: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, o: Any) -> Any:
-    a = make_array(array_type)(context, builder, array)
+    a = fields_of(context, builder, array_type, array)
     if context.enable_boundscheck:
         (size,) = cgutils.unpack_tuple(builder, a.shape)
         last = builder.add(o, ir.Constant(o.type, WIDTH))
@@ -89,7 +87,7 @@ def _store(context: Any, x: Any, o: Any, row: Any) -> Any:
 @intrinsic
 def _ahead(context: Any, x: Any, o: Any) -> Any:
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data = make_array(sig.args[0])(ctx, builder, args[0]).data
+        data = fields_of(ctx, builder, sig.args[0], args[0]).data
         address, number = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
         prefetch = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)

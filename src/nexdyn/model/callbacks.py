@@ -33,16 +33,13 @@ from weakref import WeakValueDictionary
 
 import numba
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
-from numba.extending import intrinsic
+from numba.extending import intrinsic, is_jitted
 
 from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.kernel import overloaded
 from nexdyn.model.element import Element
+from nexdyn.numba_parts import NumbaError, cgutils, ir
 
 
 class Shape(NamedTuple):
@@ -108,7 +105,7 @@ class Callback:
 
     def __init__(self, function: Callable[..., Any], shape: Shape) -> None:
         self.function, self.shape = function, shape
-        self.compiled = isinstance(function, Dispatcher)
+        self.compiled = is_jitted(function)
         self._failures: dict[int, BaseException] = {}
         self._interpreted = _C_FUNCTION(self._call)
         if self.compiled:
@@ -311,11 +308,9 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             f"user function {name!r} cannot be compiled for {name}{shape.arguments}: " + "\n".join(reason[:12])
         ) from error
     filled = (types.float64, *[_DOUBLES] * 5) if shape.name == BODIES_STATES.name else _FILLS.get(shape)
-    made = function.overloads.get(filled)
-    if made is not None and made.signature.return_type != types.none:
-        raise InputError(
-            f"user function {name!r} returns {made.signature.return_type}; it must fill out and return nothing"
-        )
+    returned = [made.return_type for made in function.nopython_signatures if made.args == filled]
+    if returned and returned[0] != types.none:
+        raise InputError(f"user function {name!r} returns {returned[0]}; it must fill out and return nothing")
     return machine_code
 
 

@@ -17,17 +17,14 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, type_callable
-from numba.np.arrayobj import make_array
 
 from nexdyn.errors import InputError
 from nexdyn.generic import is_instance
 from nexdyn.kernel import overloaded
-from nexdyn.packs import Pack, call_vector, vector_of, viewed
+from nexdyn.numba_parts import cgutils, ir, llvm
+from nexdyn.packs import Pack, call_vector, fields_of, vector_of, viewed
 from nexdyn.packs import as_vector as _as_vector
 from nexdyn.packs import splat as _splat
 from nexdyn.records import Storage, add_storage
@@ -42,8 +39,8 @@ def width_of_machine() -> int:
         return int(chosen)
     config: Any = numba.config
     told = config.CPU_FEATURES
-    if told is None and config.CPU_NAME in (None, get_host_cpu_name()):
-        told = get_host_cpu_features().flatten()
+    if told is None and config.CPU_NAME in (None, llvm.get_host_cpu_name()):
+        told = llvm.get_host_cpu_features().flatten()
     return 8 if "+avx512f" in (told or "").split(",") else 4
 
 
@@ -469,7 +466,7 @@ class LaneOfTable(NamedTuple):
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, i: Any, k: Any) -> Any:
-    a = make_array(array_type)(context, builder, array)
+    a = fields_of(context, builder, array_type, array)
     width = cgutils.unpack_tuple(builder, a.shape)[1]
     offset = builder.mul(builder.add(builder.mul(i, width), k), ir.Constant(ir.IntType(64), LANES))
     return builder.bitcast(builder.gep(a.data, [offset]), VECTOR.as_pointer())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.codegen import LINE
+from nexdyn.compiler.options import LINE
 
 
 def lane_zeros(shape: tuple[int, ...]) -> np.ndarray:

@@ -7,6 +7,9 @@
     timers    each function that is compiled inside others starts two more timers, and each timer hears of all that happens
     garbage   Python looks for it all the while among millions of objects that are none; what compiles looks a twentieth as often
 
+Without meanings the first run of a double pendulum takes 16 % more processor time, without flags 7 %, variables 8 %, timers 13 %,
+garbage 3 % (Numba 0.68).
+
 Meanings are remembered, and timers left out, where NexDyn's own functions are compiled; what a user compiles is as before.
 """
 
@@ -18,9 +21,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from numba.core import dispatcher, event, ir, targetconfig
-from numba.core.types import functions
-from numba.core.typing import templates
+from nexdyn.numba_parts import dispatcher, event, functions, targetconfig, templates
+from nexdyn.numba_parts import numba_ir as ir
 
 GARBAGE = 14_000
 """Objects made since Python last looked for garbage, when it looks again."""

@@ -23,9 +23,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from llvmlite import binding as llvm
-
 from nexdyn import kernel_folders
+from nexdyn.numba_parts import llvm
 
 
 class Part(NamedTuple):

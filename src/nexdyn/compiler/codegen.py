@@ -25,16 +25,20 @@ import gc
 import zlib
 from typing import Any
 
-from llvmlite import binding as llvm
-from llvmlite import ir
-from llvmlite.binding import ffi, newpassmanagers
-from numba.core import cgutils, codegen, compiler, types
-from numba.core.datamodel import models, register_default
-
-from nexdyn.machine_code import Part, link_near, load, make_private, needs_of, page_of
-
-LINE = 64
-"""Bytes of a line of the cache."""
+from nexdyn.compiler.machine_code import Part, link_near, load, make_private, needs_of, page_of
+from nexdyn.compiler.options import LINE
+from nexdyn.numba_parts import (
+    cgutils,
+    codegen,
+    compiler,
+    ffi,
+    ir,
+    llvm,
+    models,
+    newpassmanagers,
+    register_model,
+    types,
+)
 
 
 def _free_pass_managers() -> None:
@@ -112,7 +116,7 @@ def _argument(of: Any, model: Any) -> Any:
     return _ArrayArgument(of, model) if plain else model
 
 
-@register_default(types.NamedTuple)
+@register_model(types.NamedTuple)
 class _NamedTupleModel(models.TupleModel):
     """What functions are given of NexDyn's named tuples.
 
@@ -177,7 +181,6 @@ class _Library(codegen.JITCodeLibrary):
         """What it calls is linked, by bytes from other contexts; then all is optimised."""
         parts: dict[str, Part] = {}
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             if isinstance(library, BitcodeLibrary):
                 parts.update(library.parts)
                 self._link(library.bitcode)
@@ -296,11 +299,11 @@ class _OutlinedLibrary(BitcodeLibrary):
 
     apart = True
 
-    def add_llvm_module(self, ll_module: Any) -> None:
-        for function in ll_module.functions:
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions:
             if not function.is_declaration:
-                function.add_function_attribute("noinline")
-        super().add_llvm_module(ll_module)
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
 
 
 class EntryLibrary(_Library):
