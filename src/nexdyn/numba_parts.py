@@ -35,8 +35,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils, event
 from numba.core.errors import NumbaError, NumbaWarning
-from numba.core.imputils import impl_ret_borrowed
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic, lower_setattr_generic
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import lower_builtin, lower_cast, models, overload, register_model
 
 with contextlib.suppress(ImportError):  # where one is missing the check below names it, and nobody asks for it
@@ -48,9 +48,10 @@ with contextlib.suppress(ImportError):  # where one is missing the check below n
     from numba.core.typing import templates
 
 __all__ = [
-    "AbstractTemplate", "CPUDispatcher", "NumbaError", "NumbaWarning", "bytecode", "caching", "cgutils", "codegen", "compiler",
-    "dispatcher", "event", "ffi", "functions", "impl_ret_borrowed", "infer_global", "ir", "llvm", "lower_builtin", "lower_cast", "models",
-    "newpassmanagers", "numba_ir", "overload", "register_model", "signature", "targetconfig", "templates", "types",
+    "AbstractTemplate", "AttributeTemplate", "CPUDispatcher", "NumbaError", "NumbaWarning", "bytecode", "caching", "cgutils", "codegen",
+    "compiler", "dispatcher", "event", "ffi", "functions", "impl_ret_borrowed", "infer_getattr", "infer_global", "ir", "llvm",
+    "lower_builtin", "lower_cast", "lower_getattr_generic", "lower_setattr_generic", "models", "newpassmanagers", "numba_ir",
+    "overload", "register_model", "signature", "targetconfig", "templates", "types",
 ]  # fmt: skip
 
 PLAIN = "NEXDYN_PLAIN_NUMBA"
@@ -81,12 +82,13 @@ LOW = _table("""
 numba.extending                             operators, lanes and rows as types and instructions of the compiler
     intrinsic overload(function) type_callable(function) lower_builtin(function,*) lower_cast(from,to) models register_model(type)
 numba.core.cgutils                          how arrays and tuples lie in memory
-    create_struct_proxy(type) get_item_pointer2(context,builder,data,shape,strides,layout,indices) if_unlikely(builder,condition)
+    create_struct_proxy(type) do_boundscheck(context,builder,index,count,axis) if_unlikely(builder,condition)
+    get_item_pointer2(context,builder,data,shape,strides,layout,indices)
     get_or_insert_function(module,type,name) normalize_ir_text(text) pack_array(builder,values) unpack_tuple(builder,tuple,count) voidptr_t
 numba.core.typing.templates                 types of operators on lanes
-    AbstractTemplate infer_global(operator) signature(result,*)
-numba.core.imputils                         views of arrays
-    impl_ret_borrowed(context,builder,type,value)
+    AbstractTemplate AttributeTemplate infer_global(operator) infer_getattr(template) signature(result,*)
+numba.core.imputils                         views of arrays; attributes of records
+    impl_ret_borrowed(context,builder,type,value) lower_getattr_generic(type) lower_setattr_generic(type)
 numba.core.event                            when compiling begins and ends: progress, and times without it
     Listener register(kind,listener)
 numba.core.dispatcher:Dispatcher            compiled functions of users; kernels of one signature

@@ -37,15 +37,22 @@ from functools import cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_getattr_generic, lower_setattr_generic
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import models, register_model, type_callable
-from numba.np.arrayobj import make_array
+from numba.extending import lower_builtin, models, register_model, type_callable
 
 from nexdyn.codegen import LINE
+from nexdyn.numba_parts import (
+    AbstractTemplate,
+    AttributeTemplate,
+    cgutils,
+    impl_ret_borrowed,
+    infer_getattr,
+    infer_global,
+    ir,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    signature,
+)
 
 R = TypeVar("R", bound="Record")
 C = TypeVar("C")
@@ -395,7 +402,7 @@ def _compile_record(cls: Any) -> None:
     def build(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         storage = sig.return_type.storage
         array_type, value = storage.array(builder, sig.args[0], args[0])
-        array = make_array(array_type)(context, builder, value)
+        array = cgutils.create_struct_proxy(array_type)(context, builder, value)
         zero = context.get_constant(types.intp, 0)
         first = context.cast(builder, args[1], sig.args[1], types.intp) if len(args) > 1 else zero
         if context.enable_boundscheck:
@@ -419,7 +426,7 @@ def _rows_type(record: Any, table: Any) -> RowsType | None:
 def _rows_in(context: Any, builder: Any, kind: RowsType, table_type: Any, table: Any) -> Any:
     """The table of records that is stored in a table."""
     array_type, value = kind.row.storage.array(builder, table_type, table)
-    array = make_array(array_type)(context, builder, value)
+    array = cgutils.create_struct_proxy(array_type)(context, builder, value)
     count, width, *_ = cgutils.unpack_tuple(builder, array.shape)
     if context.enable_boundscheck:  # as wide as the record
         last = context.get_constant(types.intp, kind.row.record.columns - 1)

@@ -14,14 +14,12 @@ import functools
 import operator
 from typing import Any, NamedTuple, get_type_hints
 
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, overloaded
+from nexdyn.numba_parts import cgutils, ir
 from nexdyn.records import built, flat, leaves, spread, typed
 from nexdyn.spatial import algebra, lanes, mobility, split_moments
 
@@ -51,7 +49,7 @@ def _entries(context: Any, builder: Any, rows: Any, row: Any, i: Any) -> Any:
     table_type, table = rows[0], builder.extract_value(row, 0)
     if _is_lanes(table_type):
         table_type, table = table_type[0], builder.extract_value(table, 0)
-    array = make_array(table_type)(context, builder, table)
+    array = cgutils.create_struct_proxy(table_type)(context, builder, table)
     shape, strides = (cgutils.unpack_tuple(builder, x, table_type.ndim) for x in (array.shape, array.strides))
     first, zeros = builder.extract_value(row, 1), [ir.Constant(shape[0].type, 0)] * (table_type.ndim - 2)
     if zeros:  # the lanes: a constant, so that all columns lie at fixed distances
