@@ -17,8 +17,8 @@ import nexdyn as nx
 from benchmarks.measure import Effort, Report, alternate, compared
 from benchmarks.models import RandomTree, nexdyn_system, pinocchio_model, random_tree
 from nexdyn.kernel import FLOATING_POINT
-from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.tables import new_work
+from nexdyn.tree.core.aba import articulated_bodies
+from nexdyn.tree.core.tables import new_work
 
 AGREE = 1e-10
 CASES = {"7-joint chain": (7, 1), "30-joint tree": (30, 4)}

@@ -19,11 +19,11 @@ import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row, alternate, compared, figure, quartiles
 from benchmarks.models import nexdyn_system, random_tree
 from nexdyn.kernel import FLOATING_POINT
-from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.cfa import bias_forces, constraint_forces, refine
-from nexdyn.tree.cfa_entries import put_constraint_wrenches
-from nexdyn.tree.crba import factor, mass_matrix, solve_factored
-from nexdyn.tree.rnea import inverse_dynamics
+from nexdyn.tree.cfa.cfa import bias_forces, constraint_forces, refine
+from nexdyn.tree.cfa.entries import put_constraint_wrenches
+from nexdyn.tree.core.aba import articulated_bodies
+from nexdyn.tree.core.crba import factor, mass_matrix, solve_factored
+from nexdyn.tree.core.rnea import inverse_dynamics
 
 SHAPES = {"chain": 1, "tree": 4, "wide tree": None}
 SIZES = (100, 100_000)
@@ -206,8 +206,8 @@ def study(effort: Effort, sizes: tuple[int, ...] = STUDY) -> dict[str, dict[str,
 
 def absolute(tree: nx.Tree, q: np.ndarray, v: np.ndarray) -> Callable[[int], Any]:
     """Accelerations in absolute coordinates: M, Cq, γ, and the KKT system by SuperLU, as `nx.assemble` finds them."""
-    from nexdyn.absolute.model import absolute_model
-    from nexdyn.absolute.motion import accelerations
+    from nexdyn.absolute.model.initial import accelerations
+    from nexdyn.absolute.model.model import absolute_model
     from nexdyn.spatial.rotations import quaternion
 
     model = absolute_model(tree.system)

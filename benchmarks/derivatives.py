@@ -22,11 +22,11 @@ from benchmarks.measure import Effort, Report, alternate, compared
 from benchmarks.models import nexdyn_system, pinocchio_model, random_tree
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
-from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.derivative_entries import forward_derivatives, forward_derivatives_alone, padded
-from nexdyn.tree.derivatives import inverse_derivatives
-from nexdyn.tree.lane_memory import aligned
-from nexdyn.tree.tables import TreeModel, new_work
+from nexdyn.tree.core.aba import articulated_bodies
+from nexdyn.tree.core.tables import TreeModel, new_work
+from nexdyn.tree.derivatives.derivatives import inverse_derivatives
+from nexdyn.tree.derivatives.entries import forward_derivatives, forward_derivatives_alone, padded
+from nexdyn.tree.lanes.memory import aligned
 
 AGREE = 1e-9
 CASES = {"7-joint chain": (7, 1), "30-joint chain": (30, 1), "30-joint tree": (30, 4)}

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import splu
 
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, alternate, compared
-from nexdyn.absolute import hht
+from nexdyn.absolute.motion import hht
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.solvers import Pattern, iterative, unknowns
 from nexdyn.simulation.marches.bodies import BodySimulation

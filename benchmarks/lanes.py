@@ -21,19 +21,19 @@ from benchmarks.hht import chain
 from benchmarks.hinge_chain import DT, mujoco_chain, nexdyn_chain
 from benchmarks.measure import Effort, Report, Row, alternate, compared
 from benchmarks.models import nexdyn_system, random_tree
-from nexdyn.absolute import hht, hht_lanes
+from nexdyn.absolute.motion import hht, hht_lanes
 from nexdyn.batch.bodies import Stacked
 from nexdyn.batch.lane_tables import stack, with_shared_model
 from nexdyn.kernel import kernel
 from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
-from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.crba import mass_matrix
-from nexdyn.tree.lane_entries import new_scratch, shared_model
-from nexdyn.tree.lane_march import EXPLICIT, NEVER, march_lanes
-from nexdyn.tree.lane_memory import lane_zeros
-from nexdyn.tree.rnea import inverse_dynamics
+from nexdyn.tree.core.aba import articulated_bodies
+from nexdyn.tree.core.crba import mass_matrix
+from nexdyn.tree.core.rnea import inverse_dynamics
+from nexdyn.tree.lanes.entries import new_scratch, shared_model
+from nexdyn.tree.lanes.march import EXPLICIT, NEVER, march_lanes
+from nexdyn.tree.lanes.memory import lane_zeros
 
 AGREE = 1e-9
 TARGETS = (

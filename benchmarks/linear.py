@@ -18,9 +18,9 @@ from benchmarks.measure import Effort, Report, Row, alternate, quartiles
 from benchmarks.models import nexdyn_system, random_tree
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.spatial.table import PoseRows
-from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.kinematics import forward_kinematics
-from nexdyn.tree.rnea import inverse_dynamics
+from nexdyn.tree.core.aba import articulated_bodies
+from nexdyn.tree.core.kinematics import forward_kinematics
+from nexdyn.tree.core.rnea import inverse_dynamics
 
 SHAPES = {"chain": 1, "tree, parent among the last 4": 4, "tree, parent among all": None}
 SIZES = (100, 1_000, 10_000, 100_000)

@@ -13,8 +13,8 @@ from numba import njit
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row, alternate, quartiles
 from nexdyn.kernel import FLOATING_POINT
-from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.loop_motion import closed_accelerations
+from nexdyn.tree.core.aba import articulated_bodies
+from nexdyn.tree.loops.motion import closed_accelerations
 
 MOST = 2.0
 

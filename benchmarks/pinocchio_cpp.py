@@ -22,7 +22,7 @@ import numpy as np
 import nexdyn as nx
 from benchmarks.models import RandomTree
 from nexdyn.joints.kinds import FREE, PRISMATIC, REVOLUTE
-from nexdyn.tree.tables import Rigids
+from nexdyn.tree.core.tables import Rigids
 
 SOURCE = Path(__file__).with_name("pinocchio_aba.cpp")
 FLAGS = (

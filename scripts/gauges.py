@@ -140,8 +140,13 @@ def _nearest(name: str, found: Mapping[str, Module]) -> str | None:
 
 
 def by_name(found: Iterable[Import]) -> list[Import]:
-    """Imports of the package's own modules through `import_module`, but for the face's."""
-    return [one for one in found if one.by_name and one.importer != FACE]
+    """Imports of the package's own modules through `import_module`, but for the face's, and a room's of pages in its own table."""
+    return [one for one in found if one.by_name and one.importer != FACE and not _in_own_room(one)]
+
+
+def _in_own_room(one: Import) -> bool:
+    room = one.importer.rpartition(".")[0]
+    return "." in room and one.imported.startswith(f"{room}.")
 
 
 def circles(found: Iterable[Import]) -> list[list[str]]:
@@ -151,7 +156,7 @@ def circles(found: Iterable[Import]) -> list[list[str]]:
     Tarjan, SIAM J. Comput. 1 (1972).
     """
     below: dict[str, set[str]] = {}
-    for one in (one for one in found if not one.by_name):
+    for one in (one for one in found if not one.by_name or _in_own_room(one)):
         below.setdefault(one.importer, set()).add(one.imported)
         below.setdefault(one.imported, set())
     index: dict[str, int] = {}

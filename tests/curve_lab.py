@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model.model import AbsoluteModel
 
 SLOW = pytest.mark.filterwarnings("ignore:user function .* is plain Python")
 

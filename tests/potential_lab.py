@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import nexdyn as nx
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.kernel import kernel
 from nexdyn.potential.compile import new_state, new_work, potential_model
 from nexdyn.potential.elements import springs_and_loads

@@ -41,7 +41,7 @@ def test_a_four_bar_described_beside_its_place_is_closed(seed: int) -> None:
 
 def test_the_pose_found_is_the_nearest_one() -> None:
     report = assemble(mechanisms.open_four_bar(np.random.default_rng(0)))
-    from nexdyn.absolute.configuration import difference
+    from nexdyn.absolute.model.configuration import difference
 
     # at the nearest pose the displacement is normal to the motion that is left
     away = difference(report.q, report.model.q).reshape(-1)

@@ -11,10 +11,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import nexdyn as nx
-from nexdyn.absolute.configuration import row_units
-from nexdyn.absolute.kkt import KKT
-from nexdyn.absolute.mobility import WAYS
-from nexdyn.absolute.redundancy import Redundancy
+from nexdyn.absolute.model.configuration import row_units
+from nexdyn.absolute.model.kkt import KKT
+from nexdyn.absolute.model.mobility import WAYS
+from nexdyn.absolute.model.redundancy import Redundancy
 from nexdyn.assembly import closing
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.report import AssemblyReport

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.absolute import hht_lanes
+from nexdyn.absolute.motion import hht_lanes
 from nexdyn.batch import bodies as batch_bodies
 from nexdyn.errors import SolveError
 from nexdyn.simulation.marches.bodies import BodySimulation
@@ -227,7 +227,7 @@ def test_an_interrupt_keeps_what_was_reached_and_progress_does_not_go_back() -> 
 
 def test_lanes_are_the_source_of_one_system() -> None:
     # every verb of a step is the scalar's own; what lanes add is who takes part
-    from nexdyn.absolute import equations, hht, newton, recorded
+    from nexdyn.absolute.motion import equations, hht, newton, recorded
 
     for page, names in (
         (newton, ("newton_verdict", "begin", "note_refactored", "corrected", "remember")),

@@ -17,8 +17,8 @@ import systems
 
 import nexdyn as nx
 from nexdyn.spatial.poses import force_matrix
-from nexdyn.tree.cfa_solve import SOLVERS
-from nexdyn.tree.cfa_text import blocks
+from nexdyn.tree.cfa.solve import SOLVERS
+from nexdyn.tree.cfa.text import blocks
 from nexdyn.tree.tree import Tree
 
 EPS = np.finfo(float).eps

@@ -11,9 +11,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import nexdyn as nx
-from nexdyn.absolute.model import absolute_model
-from nexdyn.absolute.motion import accelerations, joint_wrench, self_stresses
-from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.model.initial import accelerations, joint_wrench, self_stresses
+from nexdyn.absolute.model.model import absolute_model
+from nexdyn.absolute.model.redundancy import find_redundancy
 from nexdyn.errors import InputError, SolveError
 from nexdyn.model.topology import open_forest
 from nexdyn.spatial.rotations import quaternion

@@ -13,8 +13,8 @@ from nexdyn.joints import JOINTS, kinds
 from nexdyn.model.system import System
 from nexdyn.model.topology import spanning_forest
 from nexdyn.spatial.poses import compose, inverse, spatial_inertia, transform_inertia
-from nexdyn.tree import tables
-from nexdyn.tree.compile import Compiled, compile_tree
+from nexdyn.tree.core import tables
+from nexdyn.tree.core.compile import Compiled, compile_tree
 from nexdyn.tree.tree import Tree
 
 on_all = pytest.mark.parametrize("name", systems.NAMES)

@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose
 from systems import solid, somewhere
 
 import nexdyn as nx
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.constraints import curve
 from nexdyn.spatial.rotations import rotation_about, rotation_matrix
 

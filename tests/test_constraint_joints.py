@@ -10,7 +10,7 @@ import pytest
 from systems import solid, somewhere, unit
 
 import nexdyn as nx
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.joints import JOINTS
 from nexdyn.spatial.rotations import rotation_matrix
 

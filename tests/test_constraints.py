@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.constraints import kinds
 from nexdyn.constraints.tables import Terms
 

@@ -24,7 +24,7 @@ ALWAYS_SEVERAL = (
 )  # fmt: skip
 """Parts of messages whose count is never 1."""
 BY_HAND = {
-    "absolute/kkt.py", "absolute/mobility.py", "forces/force_table.py", "linalg/solvers.py", "model/curves.py",
+    "absolute/model/kkt.py", "absolute/model/mobility.py", "forces/force_table.py", "linalg/solvers.py", "model/curves.py",
     "model/functions.py",
 }  # fmt: skip
 """Pages of whose messages the counts are still written by hand."""

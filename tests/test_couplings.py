@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from systems import joint_pose, solid, somewhere, unit
 
 import nexdyn as nx
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.describe import from_dict, to_dict
 from nexdyn.io.scene import dump_scene, read_scene_text

@@ -12,7 +12,7 @@ from curve_lab import SLOW, bead_on, bowl, helix, hills, law, plain
 from numpy.testing import assert_allclose
 
 import nexdyn as nx
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.constraints import curve, surface
 from nexdyn.describe import from_dict, to_dict
 from nexdyn.io.scene import dump_scene, read_scene_text

@@ -13,7 +13,7 @@ import pytest
 from systems import joint_pose, placed, solid, somewhere
 
 import nexdyn as nx
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.joints import JOINTS
 from nexdyn.model.callbacks import _MADE
 from nexdyn.spatial.rotations import log_rotation, rotation_about, rotation_matrix

@@ -11,7 +11,7 @@ import pytest
 from pin_oracle import PinOracle
 
 import nexdyn as nx
-from nexdyn.absolute.motion import accelerations
+from nexdyn.absolute.model.initial import accelerations
 from nexdyn.assembly.loads import generalized_forces
 from nexdyn.cli import main
 

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from systems import solid, somewhere
 
 import nexdyn as nx
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.spatial.rotations import quaternion
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")

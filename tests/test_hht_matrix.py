@@ -8,9 +8,9 @@ import pytest
 
 import nexdyn as nx
 from nexdyn import variants
-from nexdyn.absolute import hht
-from nexdyn.absolute.elements import Acting, Idle
-from nexdyn.absolute.equations import residual
+from nexdyn.absolute.motion import hht
+from nexdyn.absolute.motion.elements import Acting, Idle
+from nexdyn.absolute.motion.equations import residual
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.plan import Pivots, elimination_plan
 from nexdyn.linalg.solvers import Pattern, unknowns

@@ -14,7 +14,7 @@ import pytest
 import systems
 
 import nexdyn
-from nexdyn.tree.cfa_solve import SOLVERS
+from nexdyn.tree.cfa.solve import SOLVERS
 
 PATHS = [Path(__file__).parent, Path(nexdyn.__file__).parents[1]]
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.absolute import index1
-from nexdyn.absolute.elements import stiff_pairs
-from nexdyn.absolute.motion_tables import motion_tables
+from nexdyn.absolute.motion import index1
+from nexdyn.absolute.motion.elements import stiff_pairs
+from nexdyn.absolute.motion.tables import motion_tables
 from nexdyn.problems.four_bars import four_bars
 from nexdyn.simulation import independence
 from nexdyn.simulation import march as march_module
@@ -20,7 +20,7 @@ from nexdyn.simulation.choice import march_of
 from nexdyn.simulation.kept import Keeper, bound_of
 from nexdyn.simulation.march import Leg
 from nexdyn.simulation.marches.tree import Simulation
-from nexdyn.tree.loop_motion import OPEN
+from nexdyn.tree.loops.motion import OPEN
 
 
 def test_a_weak_stabilisation_is_said_as_a_warning_and_in_the_result() -> None:

@@ -142,8 +142,8 @@ EDITED = {
     "spatial/algebra.py": {"integrate", "tree", "absolute", "simulation"},
     "model/system.py": {"integrate", "tree", "absolute", "simulation"},
     "geometry/box.py": {"integrate", "tree", "absolute", "simulation"},
-    "tree/aba.py": {"integrate", "tree", "simulation"},
-    "absolute/hht.py": {"integrate", "absolute", "simulation"},
+    "tree/core/aba.py": {"integrate", "tree", "simulation"},
+    "absolute/motion/hht.py": {"integrate", "absolute", "simulation"},
     "results/result.py": {"simulation"},
     "cli/progress.py": {"simulation"},
 }

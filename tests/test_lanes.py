@@ -39,16 +39,16 @@ from nexdyn.spatial.algebra import (
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable, atan2, cos, if_less, sin, sqrt, tanh, zero
 from nexdyn.spatial.split_moments import split_moments
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, QuatRows, Vec3Rows
-from nexdyn.tree import tables
-from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.coriolis import coriolis_matrix
-from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, solve_factored, unit_columns
-from nexdyn.tree.energy import gravity_energy, kinetic_energy, momentum, momentum_matrix, subtree_jacobian
-from nexdyn.tree.jacobian import frame_jacobian
-from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.core import tables
+from nexdyn.tree.core.aba import articulated_bodies
+from nexdyn.tree.core.coriolis import coriolis_matrix
+from nexdyn.tree.core.crba import composite_inertias, factor, mass_matrix, solve_factored, unit_columns
+from nexdyn.tree.core.energy import gravity_energy, kinetic_energy, momentum, momentum_matrix, subtree_jacobian
+from nexdyn.tree.core.jacobian import frame_jacobian
+from nexdyn.tree.core.kinematics import kinematics, world_poses
+from nexdyn.tree.core.rnea import inverse_dynamics
+from nexdyn.tree.core.tables import Bodies, Rigids, TreeModel, TreeWork
 from nexdyn.tree.loads import joint_efforts, joint_energy
-from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import Bodies, Rigids, TreeModel, TreeWork
 
 ROWS = 12  # of the arguments of `functions`; len() of a table of lanes is not its rows
 

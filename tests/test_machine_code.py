@@ -121,7 +121,7 @@ def test_parts_serve_whatever_else_has_changed_in_the_sources(place: Place) -> N
         )
     )
     place.run()
-    place.edit("absolute/hht.py", "from __future__", "# edited\nfrom __future__")
+    place.edit("absolute/motion/hht.py", "from __future__", "# edited\nfrom __future__")
     again = place.run()
     assert (again["one"], again["misses"], again["made"]) == (ONE, 0, [])
 

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.absolute.model import absolute_model
-from nexdyn.absolute.observe import BodyMotion
+from nexdyn.absolute.model.model import absolute_model
+from nexdyn.absolute.motion.observe import BodyMotion
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import seen_bodies

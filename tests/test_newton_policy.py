@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from nexdyn.absolute import newton, step_control
-from nexdyn.absolute.newton import DONE, LOST, ON, Memory
+from nexdyn.absolute import step_control
+from nexdyn.absolute.motion import newton
+from nexdyn.absolute.motion.newton import DONE, LOST, ON, Memory
 from nexdyn.tree.described import in_python
 
 H = 1e-3

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.absolute.blocks import components
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.model.blocks import components
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.redundancy import find_redundancy
 
 KNOWN: list[tuple[str, Callable[[], nx.System], int, int]] = [
     ("four-bar", mechanisms.four_bar, 20, 3),

@@ -10,7 +10,7 @@ import pytest
 from systems import solid, somewhere, unit
 
 import nexdyn as nx
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.errors import AssemblyError, InputError
 
 G = 9.81

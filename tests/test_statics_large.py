@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from scipy.special import jn_zeros
 
 import nexdyn as nx
-from nexdyn.absolute.kkt import factor_kkt
-from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.model.kkt import factor_kkt
+from nexdyn.absolute.model.redundancy import find_redundancy
 from nexdyn.assembly.loads import Loads
 from nexdyn.cli import main
 from nexdyn.statics.load_derivatives import LoadGraph

@@ -11,7 +11,7 @@ import systems
 from tree_lab import agree, on_free
 
 from nexdyn.errors import InputError, SingularError, UnknownNameError
-from nexdyn.tree import entries
+from nexdyn.tree.core import entries
 from nexdyn.tree.tree import Tree
 
 

@@ -12,8 +12,9 @@ import systems
 import nexdyn as nx
 from nexdyn.errors import InputError, SingularError
 from nexdyn.spatial.lanes import LANES
-from nexdyn.tree import lane_entries, threads
-from nexdyn.tree.lane_memory import LINE, aligned, lane_zeros
+from nexdyn.tree import threads
+from nexdyn.tree.lanes import entries as lane_entries
+from nexdyn.tree.lanes.memory import LINE, aligned, lane_zeros
 
 NAMES = ("every joint", "forest", "mimic")
 COUNT = LANES + 3

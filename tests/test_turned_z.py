@@ -13,7 +13,7 @@ from nexdyn.spatial.algebra import to_child
 from nexdyn.spatial.solids import box
 from nexdyn.spatial.table import ArticulatedInertiaRows, ForceRows, MotionRows, PoseRows
 from nexdyn.spatial.turned_z import about_z
-from nexdyn.tree import tables
+from nexdyn.tree.core import tables
 from nexdyn.tree.tree import Tree
 
 

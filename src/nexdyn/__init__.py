@@ -66,7 +66,7 @@ _HOMES = {
         "Projection", "RungeKutta4", "SemiImplicitEuler",
     ),
     **{f"nexdyn.integrate.pairs.{page}": (method,) for page, method in PAGES.values()},
-    "nexdyn.tree.closed": ("ClosedTree",),
+    "nexdyn.tree.loops.closed": ("ClosedTree",),
     "nexdyn.tree.tree": ("Tree",),
     "nexdyn.front": ("simulate",),
     "nexdyn.simulation.marches.tree": ("Simulation",),
@@ -310,7 +310,7 @@ if TYPE_CHECKING:
     from nexdyn.studies.compare import Comparison, compare
     from nexdyn.studies.sensitivities import Sensitivity, sensitivity
     from nexdyn.studies.sweep import sweep
-    from nexdyn.tree.closed import ClosedTree
+    from nexdyn.tree.loops.closed import ClosedTree
     from nexdyn.tree.tree import Tree
     from nexdyn.view.recording import Recording, record
     from nexdyn.view.stills import Shot, save_still, save_video

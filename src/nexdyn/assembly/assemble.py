@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.configuration import EPS_Q, MAX_ITERATIONS, Configuration, difference, row_units
-from nexdyn.absolute.driving import refuse_overdriven
-from nexdyn.absolute.kkt import Matrix, chosen_solver
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.motion import accelerations, consistent_velocity, self_stresses, settled
-from nexdyn.absolute.motion_tables import centres
-from nexdyn.absolute.redundancy import Redundancy, find_redundancy
+from nexdyn.absolute.model.configuration import EPS_Q, MAX_ITERATIONS, Configuration, difference, row_units
+from nexdyn.absolute.model.driving import refuse_overdriven
+from nexdyn.absolute.model.initial import accelerations, consistent_velocity, self_stresses, settled
+from nexdyn.absolute.model.kkt import Matrix, chosen_solver
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
+from nexdyn.absolute.motion.tables import centres
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, closed_pose, flipped_joints, joint_gaps
 from nexdyn.assembly.loads import generalized_forces, joint_state, velocity_rows

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.configuration import (
+from nexdyn.absolute.model.configuration import (
     EPS_Q,
     MAX_ITERATIONS,
     Configuration,
@@ -22,9 +22,9 @@ from nexdyn.absolute.configuration import (
     nearest_pose,
     row_units,
 )
-from nexdyn.absolute.kkt import Solver
-from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.redundancy import Redundancy, find_redundancy
+from nexdyn.absolute.model.kkt import Solver
+from nexdyn.absolute.model.model import AbsoluteModel
+from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.assembly.report import JointGap
 from nexdyn.errors import SingularError
 from nexdyn.spatial.rotations import rotation_matrix

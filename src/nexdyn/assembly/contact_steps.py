@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.forces.contact import UNBOUNDED, ContactForce, Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.force_states import HELD, BegunStates, Steps, freedom_at_end, states_accepted
+from nexdyn.absolute.motion.force_states import HELD, BegunStates, Steps, freedom_at_end, states_accepted
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction, UserForce

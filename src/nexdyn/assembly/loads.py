@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceTables, force_tables, frames_a, frames_b
 from nexdyn.forces.torsion_spring import TURNS, Twist
 from nexdyn.forces.verbs import force_element, freedom_element
@@ -27,8 +27,8 @@ from nexdyn.spatial.algebra import Force, Motion, cross
 from nexdyn.spatial.rotations import log_quaternion, right_jacobian_inverse, rotation_matrix
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.spatial.turns import TURN
+from nexdyn.tree.core.entries import joint_columns
 from nexdyn.tree.described import coordinates_between
-from nexdyn.tree.entries import joint_columns
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.configuration import difference
+from nexdyn.absolute.model.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of, poses_of
 from nexdyn.errors import AssemblyError, InputError, warn
@@ -24,7 +24,7 @@ from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.tree.described import coordinates_between
 
 if TYPE_CHECKING:
-    from nexdyn.absolute.model import AbsoluteModel
+    from nexdyn.absolute.model.model import AbsoluteModel
     from nexdyn.assembly.report import AssemblyReport
     from nexdyn.forces.contact import ContactForce
     from nexdyn.integrate.methods import Method

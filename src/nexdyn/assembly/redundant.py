@@ -14,11 +14,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.configuration import feasible_pose, row_units
-from nexdyn.absolute.mobility import remaining_motions
-from nexdyn.absolute.model import AbsoluteModel, part_of
-from nexdyn.absolute.motion import consistent_velocity, self_stresses
-from nexdyn.absolute.redundancy import Block, Redundancy, find_redundancy
+from nexdyn.absolute.model.configuration import feasible_pose, row_units
+from nexdyn.absolute.model.initial import consistent_velocity, self_stresses
+from nexdyn.absolute.model.mobility import remaining_motions
+from nexdyn.absolute.model.model import AbsoluteModel, part_of
+from nexdyn.absolute.model.redundancy import Block, Redundancy, find_redundancy
 from nexdyn.assembly.closing import OPEN, Closing
 from nexdyn.assembly.report import AssemblyReport, RedundancyReport, RedundantRow
 

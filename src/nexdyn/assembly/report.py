@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.configuration import row_units
-from nexdyn.absolute.mobility import Motion
-from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion import at_joint, joint_wrench, minimum_norm, rows_wrench
+from nexdyn.absolute.model.configuration import row_units
+from nexdyn.absolute.model.initial import at_joint, joint_wrench, minimum_norm, rows_wrench
+from nexdyn.absolute.model.mobility import Motion
+from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import effort_on_child
 from nexdyn.errors import InputError, unknown
 from nexdyn.shown import drawn

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import joint_state, with_turns
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import null_space
 from scipy.sparse import csr_array, vstack
 
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model.model import AbsoluteModel
 
 MOST_BODIES = 300
 """More are not looked at: the matrix is dense."""

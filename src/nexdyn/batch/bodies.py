@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute import hht_lanes
-from nexdyn.absolute.elements import JointDofs
-from nexdyn.absolute.newton import STALE
-from nexdyn.absolute.recorded import Record
+from nexdyn.absolute.motion import hht_lanes
+from nexdyn.absolute.motion.elements import JointDofs
+from nexdyn.absolute.motion.newton import STALE
+from nexdyn.absolute.motion.recorded import Record
 from nexdyn.batch.lane_tables import force_pattern, stack, system_of
 from nexdyn.constraints.tables import Rolls
 from nexdyn.forces.pages import IN_ALL_LANES
@@ -28,7 +28,7 @@ from nexdyn.simulation.events import has_events
 from nexdyn.simulation.march import MOST_STEPS, SLICE
 from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
-from nexdyn.tree.lane_memory import lane_zeros
+from nexdyn.tree.lanes.memory import lane_zeros
 from nexdyn.tree.threads import pool
 
 ROOM = 2**13

@@ -10,8 +10,8 @@ from nexdyn.forces.contact_data import PointData
 from nexdyn.forces.kinds import APPLIED, CONTACT
 from nexdyn.forces.tables import ForceEntries, ForceTables
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
-from nexdyn.tree.lane_entries import shared_model
-from nexdyn.tree.lane_memory import lane_zeros
+from nexdyn.tree.lanes.entries import shared_model
+from nexdyn.tree.lanes.memory import lane_zeros
 from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.tree import Tree
 

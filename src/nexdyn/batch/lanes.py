@@ -22,8 +22,8 @@ from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.callbacks import failure
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
-from nexdyn.tree.lane_march import EXPLICIT, NEVER, SEMI_IMPLICIT, Failures, march_packs
-from nexdyn.tree.lane_memory import aligned, lane_zeros
+from nexdyn.tree.lanes.march import EXPLICIT, NEVER, SEMI_IMPLICIT, Failures, march_packs
+from nexdyn.tree.lanes.memory import aligned, lane_zeros
 from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.threads import pool
 from nexdyn.tree.tree import Tree

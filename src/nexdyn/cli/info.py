@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Show the bodies, joints, coordinates and masses of a model."""
     from nexdyn.simulation.marches.loops import needs_rows
-    from nexdyn.tree.closed import ClosedTree
+    from nexdyn.tree.loops.closed import ClosedTree
     from nexdyn.tree.tree import Tree
 
     model = read(name, reading)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.observe import BodyMotion, JointObservation
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.motion.observe import BodyMotion, JointObservation
 from nexdyn.errors import SolveError, unknown
 from nexdyn.forces.states import state_labels
 from nexdyn.results.contacts import contact_labels

@@ -216,8 +216,8 @@ def _readable(path: PathLike) -> str:
 
 
 def _read(file: Any, name: str) -> Contents:
-    from nexdyn.tree.closed import spanning_tree
-    from nexdyn.tree.loop_tables import loop_tables
+    from nexdyn.tree.loops.closed import spanning_tree
+    from nexdyn.tree.loops.tables import loop_tables
     from nexdyn.tree.tree import Tree
 
     schema = file.attrs.get("nexdyn_schema")

@@ -27,8 +27,8 @@ from nexdyn.results.segments import segments
 from nexdyn.results.wrenches import axes_of
 from nexdyn.spatial.algebra import Motion, cross
 from nexdyn.spatial.table import MotionRows, PoseRows
-from nexdyn.tree.compile import joint_class
-from nexdyn.tree.entries import joint_columns
+from nexdyn.tree.core.compile import joint_class
+from nexdyn.tree.core.entries import joint_columns
 
 if TYPE_CHECKING:
     import xarray as xr

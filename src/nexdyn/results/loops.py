@@ -17,8 +17,8 @@ from nexdyn.results.quantities import Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import quaternion
-from nexdyn.tree.closed import spanning_tree
-from nexdyn.tree.loop_observe import LoopObservation, LoopObserver
+from nexdyn.tree.loops.closed import spanning_tree
+from nexdyn.tree.loops.observe import LoopObservation, LoopObserver
 from nexdyn.tree.observe import Observation
 from nexdyn.tree.tree import Tree
 

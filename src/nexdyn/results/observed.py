@@ -21,7 +21,7 @@ from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED,
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import quaternion
-from nexdyn.tree.compile import joint_class
+from nexdyn.tree.core.compile import joint_class
 from nexdyn.tree.observe import Observation, observe_motion
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along

@@ -14,7 +14,7 @@ from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.results.contacts import contact_labels
 from nexdyn.results.efforts import effort_labels
 from nexdyn.results.freedoms import COORDINATES, FREEDOMS
-from nexdyn.tree.compile import joint_class
+from nexdyn.tree.core.compile import joint_class
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import wound_across
 

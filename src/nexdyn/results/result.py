@@ -96,7 +96,7 @@ class Result:
         from nexdyn.results.bodies import BodyRecording, ObservedBodies, body_motion
         from nexdyn.results.loops import LoopRecording, ObservedLoops
         from nexdyn.results.observed import Observed
-        from nexdyn.tree.closed import spanning_tree
+        from nexdyn.tree.loops.closed import spanning_tree
         from nexdyn.tree.tree import Tree
 
         if isinstance(self.recording, LoopRecording):

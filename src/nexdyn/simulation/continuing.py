@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import Start, assemble
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.kkt import factor_kkt
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.kkt import factor_kkt
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import Start, assemble
 from nexdyn.assembly.loads import _effort, joint_state
 from nexdyn.assembly.redundant import kept_rows

@@ -21,10 +21,10 @@ import numpy as np
 from scipy.sparse import csr_array, identity
 from scipy.sparse.linalg import splu
 
-from nexdyn.absolute.choice import row_shares
-from nexdyn.absolute.elements import stiff_pairs
-from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion_tables import MotionTables, motion_tables
+from nexdyn.absolute.model.choice import row_shares
+from nexdyn.absolute.model.model import AbsoluteModel
+from nexdyn.absolute.motion.elements import stiff_pairs
+from nexdyn.absolute.motion.tables import MotionTables, motion_tables
 from nexdyn.simulation.kept import Poses
 from nexdyn.spatial.rotations import rotation_matrix
 

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.configuration import position_units, row_units
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model.configuration import position_units, row_units
+from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.integrate.methods import ExplicitEuler, ImplicitEuler, IndexOne, SemiImplicitEuler
 from nexdyn.integrate.stabilised import PACE, Damping

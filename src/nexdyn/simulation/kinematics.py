@@ -31,7 +31,7 @@ from nexdyn.simulation.marches.bodies import refuse_velocity_rows
 from nexdyn.simulation.marches.loops import ClosedSystem, closed_system
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import weak_freedom
-from nexdyn.tree.loop_motion import lead
+from nexdyn.tree.loops.motion import lead
 from nexdyn.tree.wound import angles_along
 
 LED = 0.2

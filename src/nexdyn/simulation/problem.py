@@ -9,9 +9,9 @@ import numpy as np
 
 from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.joints.verbs import turns
-from nexdyn.tree import tables
-from nexdyn.tree.cfa_solve import tables_for
-from nexdyn.tree.cfa_tables import ConstraintTables
+from nexdyn.tree.cfa.solve import tables_for
+from nexdyn.tree.cfa.tables import ConstraintTables
+from nexdyn.tree.core import tables
 from nexdyn.tree.elements import tables_of
 from nexdyn.tree.motion import CouplingTables, Factorisation, Run, TreeProblem
 from nexdyn.tree.tree import Tree

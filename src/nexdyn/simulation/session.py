@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.configuration import difference, feasible_pose
-from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion import self_stresses
-from nexdyn.absolute.redundancy import Redundancy, find_redundancy
+from nexdyn.absolute.model.configuration import difference, feasible_pose
+from nexdyn.absolute.model.initial import self_stresses
+from nexdyn.absolute.model.model import AbsoluteModel
+from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.redundant import redundancy_report

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import assemble, named_coordinates
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state, with_turns

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.configuration import feasible_pose
-from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.model.configuration import feasible_pose
+from nexdyn.absolute.model.model import AbsoluteModel
+from nexdyn.absolute.model.redundancy import find_redundancy
 from nexdyn.assembly.assemble import assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing

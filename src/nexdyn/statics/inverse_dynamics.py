@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import states_along

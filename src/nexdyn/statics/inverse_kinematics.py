@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.configuration import limited, row_units
-from nexdyn.absolute.kkt import factor_kkt
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.configuration import limited, row_units
+from nexdyn.absolute.model.kkt import factor_kkt
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state

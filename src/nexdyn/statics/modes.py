@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.motion import accelerations
-from nexdyn.absolute.observe import BodyMotion
+from nexdyn.absolute.model.initial import accelerations
+from nexdyn.absolute.motion.observe import BodyMotion
 from nexdyn.assembly.loads import generalized_forces
 from nexdyn.errors import InputError
 from nexdyn.results.bodies import BodyRecording

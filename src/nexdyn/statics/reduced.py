@@ -31,8 +31,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.armature import Rotors, RotorsOfJoints, rotor_rows
-from nexdyn.absolute.configuration import row_units
+from nexdyn.absolute.model.armature import Rotors, RotorsOfJoints, rotor_rows
+from nexdyn.absolute.model.configuration import row_units
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.force_states import OwnState, own_states, slipping_contacts
 from nexdyn.assembly.loads import Loads, SlippingLoads

@@ -21,7 +21,7 @@ from math import atan2, cos, sin, sqrt
 
 import numpy as np
 
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.force_states import with_states
 from nexdyn.assembly.loads import Loads, element_loads
 from nexdyn.errors import InputError

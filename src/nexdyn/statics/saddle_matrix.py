@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.errors import SingularError
 from nexdyn.kernel import kernel
 from nexdyn.linalg.ldl import factor, solve

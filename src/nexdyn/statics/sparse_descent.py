@@ -21,9 +21,9 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from nexdyn.absolute.kkt import factor_kkt
-from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.model.kkt import factor_kkt
+from nexdyn.absolute.model.model import AbsoluteModel
+from nexdyn.absolute.model.redundancy import find_redundancy
 from nexdyn.errors import SingularError, SolveError
 from nexdyn.statics.descent import STABILITY, Array, Rest, Search, sign_of
 from nexdyn.statics.load_derivatives import LoadGraph, turned_stiffness

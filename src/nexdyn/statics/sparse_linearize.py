@@ -22,10 +22,10 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from nexdyn.absolute.configuration import feasible_pose, row_units
-from nexdyn.absolute.motion import accelerations
-from nexdyn.absolute.observe import BodyMotion
-from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.model.configuration import feasible_pose, row_units
+from nexdyn.absolute.model.initial import accelerations
+from nexdyn.absolute.model.redundancy import find_redundancy
+from nexdyn.absolute.motion.observe import BodyMotion
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.force_states import own_states, slipping_contacts
 from nexdyn.assembly.loads import Loads, SlippingLoads, velocity_rows

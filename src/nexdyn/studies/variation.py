@@ -31,10 +31,10 @@ from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.results.result import Result
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.lanes import LANES
-from nexdyn.tree import tables
-from nexdyn.tree.tables import Dofs
+from nexdyn.tree.core import tables
+from nexdyn.tree.core.tables import Dofs
+from nexdyn.tree.derivatives.variation import stages, unbalanced
 from nexdyn.tree.tree import Tree
-from nexdyn.tree.variation import stages, unbalanced
 
 Array = np.ndarray
 Weights = Mapping[int, float]

@@ -14,11 +14,11 @@ from nexdyn.forces.tables import ForceTables
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
-from nexdyn.tree import tables
+from nexdyn.tree.core import tables
+from nexdyn.tree.core.handle import Handle, tables_at
+from nexdyn.tree.core.rnea import inverse_dynamics
 from nexdyn.tree.elements import act, tables_of
-from nexdyn.tree.handle import Handle, tables_at
 from nexdyn.tree.loads import joint_efforts
-from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along
 

@@ -29,8 +29,8 @@ from nexdyn.kernel import formula
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
 from nexdyn.spatial.lanes import zero
-from nexdyn.tree.compile import Compiled
-from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.core.compile import Compiled
+from nexdyn.tree.core.kinematics import kinematics, world_poses
 from nexdyn.tree.wound import counted
 from nexdyn.variants import leaves_out
 

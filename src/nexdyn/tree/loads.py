@@ -12,7 +12,7 @@ from nexdyn.joints.verbs import FREE, SPHERICAL
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Quat, Vec3, log_quaternion
 from nexdyn.spatial.lanes import zero
-from nexdyn.tree.tables import FRICTIONAL, NO_EFFORT
+from nexdyn.tree.core.tables import FRICTIONAL, NO_EFFORT
 
 
 @formula

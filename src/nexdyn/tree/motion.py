@@ -20,14 +20,14 @@ from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step, turns
 from nexdyn.kernel import formula
 from nexdyn.records import Record, holds_records
 from nexdyn.spatial.lanes import zero
-from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.cfa import bias_forces, constraint_forces, pay_back
-from nexdyn.tree.cfa_tables import ConstraintTables
-from nexdyn.tree.crba import factor, mass_matrix, mirror, solve_factored
+from nexdyn.tree.cfa.cfa import bias_forces, constraint_forces, pay_back
+from nexdyn.tree.cfa.tables import ConstraintTables
+from nexdyn.tree.core.aba import articulated_bodies
+from nexdyn.tree.core.crba import factor, mass_matrix, mirror, solve_factored
+from nexdyn.tree.core.rnea import inverse_dynamics
+from nexdyn.tree.core.tables import TreeModel, TreeWork
 from nexdyn.tree.elements import act
 from nexdyn.tree.loads import joint_efforts
-from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import TreeModel, TreeWork
 from nexdyn.tree.wound import count_turns
 
 

@@ -22,15 +22,15 @@ from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, cross
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
-from nexdyn.tree import tables
-from nexdyn.tree.crba import unit_columns
+from nexdyn.tree.core import tables
+from nexdyn.tree.core.crba import unit_columns
+from nexdyn.tree.core.energy import gravity_energy, kinetic_energy
+from nexdyn.tree.core.handle import Handle, tables_at
+from nexdyn.tree.core.kinematics import kinematics, world_poses
+from nexdyn.tree.core.rnea import inverse_dynamics
+from nexdyn.tree.core.tables import gravity
 from nexdyn.tree.elements import act, energy_of_elements, tables_of
-from nexdyn.tree.energy import gravity_energy, kinetic_energy
-from nexdyn.tree.handle import Handle, tables_at
-from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
-from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import gravity
 from nexdyn.tree.wound import angles_along
 
 if TYPE_CHECKING:

@@ -17,19 +17,19 @@ from nexdyn.model.body import Body
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.model.topology import Arc, Forest
-from nexdyn.tree import entries, tables
-from nexdyn.tree.compile import Compiled, compile_tree, joint_class, known_tree
-from nexdyn.tree.coupling import Coupling, find_coupling
-from nexdyn.tree.handle import Handle
-from nexdyn.tree.jacobian import LOCAL, WORLD, WORLD_ALIGNED
-from nexdyn.tree.lane_entries import Lanes, aba_in_lanes, crba_in_lanes, rnea_in_lanes
+from nexdyn.tree.core import entries, tables
+from nexdyn.tree.core.compile import Compiled, compile_tree, joint_class, known_tree
+from nexdyn.tree.core.coupling import Coupling, find_coupling
+from nexdyn.tree.core.handle import Handle
+from nexdyn.tree.core.jacobian import LOCAL, WORLD, WORLD_ALIGNED
+from nexdyn.tree.lanes.entries import Lanes, aba_in_lanes, crba_in_lanes, rnea_in_lanes
 
 if TYPE_CHECKING:
-    from nexdyn.tree.cfa_chains import Chains
-    from nexdyn.tree.cfa_solve import JointForces, Solver
-    from nexdyn.tree.cfa_tables import ConstraintTables
-    from nexdyn.tree.cfa_text import ConstraintMatrices
-    from nexdyn.tree.differentiate import Differentiator, ForwardDerivatives, InverseDerivatives
+    from nexdyn.tree.cfa.chains import Chains
+    from nexdyn.tree.cfa.solve import JointForces, Solver
+    from nexdyn.tree.cfa.tables import ConstraintTables
+    from nexdyn.tree.cfa.text import ConstraintMatrices
+    from nexdyn.tree.derivatives.differentiate import Differentiator, ForwardDerivatives, InverseDerivatives
 
 Array = np.ndarray
 Reference = Literal["local", "world", "world_aligned"]
@@ -290,13 +290,13 @@ class Tree(metaclass=CheckedCalls):
         Bodies without mass or inertia take as many such steps as they need. InputError names a mimic joint. SingularError names the
         joint where A is no longer positive definite, with A's condition number. {doc}`constraint_force` says how accurate the forces are.
         """
-        from nexdyn.tree.cfa_solve import solve
+        from nexdyn.tree.cfa.solve import solve
 
         return solve(self, q, v, tau, solver, threads, refinements)
 
     def constraint_matrices(self, q: Any) -> ConstraintMatrices:
         """P, H, W, I, A, B and C (…, rows, columns) of the constraint force algorithm in full, ordered as the paper does."""
-        from nexdyn.tree.cfa_text import ConstraintMatrices, constraint_matrices
+        from nexdyn.tree.cfa.text import ConstraintMatrices, constraint_matrices
 
         shape, (q,) = self.batch(("q", q, self.nq))
         names, *parts = zip(*(constraint_matrices(self, one) for one in q), strict=True)
@@ -304,7 +304,7 @@ class Tree(metaclass=CheckedCalls):
 
     def constraint_condition(self, q: Any) -> Any:
         """Condition number (…,) of A = Wᵀ Pᵀ I⁻¹ P W: forces of `cfa` are off by some ε times it at most."""
-        from nexdyn.tree.cfa_text import condition_number
+        from nexdyn.tree.cfa.text import condition_number
 
         shape, (q,) = self.batch(("q", q, self.nq))
         return np.reshape([condition_number(self, one) for one in q], shape)[()]
@@ -315,7 +315,7 @@ class Tree(metaclass=CheckedCalls):
         Column j of ∂τ/∂q is the rate along freedom j from q, as `integrate` goes, v and a held. A batch runs in lanes.
         Carpentier & Mansard 2018; Singh, Russell & Wensing 2022. {doc}`derivatives` has the equations.
         """
-        from nexdyn.tree.differentiate import inverse_derivatives
+        from nexdyn.tree.derivatives.differentiate import inverse_derivatives
 
         return inverse_derivatives(self, q, v, a)
 
@@ -324,7 +324,7 @@ class Tree(metaclass=CheckedCalls):
 
         Positions as for `rnea_derivatives`. Singular joints give SingularError.
         """
-        from nexdyn.tree.differentiate import forward_derivatives
+        from nexdyn.tree.derivatives.differentiate import forward_derivatives
 
         return forward_derivatives(self, q, v, tau)
 
@@ -478,21 +478,21 @@ class Tree(metaclass=CheckedCalls):
     @cached_property
     def constraint_tables(self) -> ConstraintTables:
         """Tables and scratch of the constraint force algorithm."""
-        from nexdyn.tree.cfa_solve import tables_for
+        from nexdyn.tree.cfa.solve import tables_for
 
         return tables_for(self)
 
     @cached_property
     def differentiator(self) -> Differentiator:
         """Scratch of the derivatives."""
-        from nexdyn.tree.differentiate import Differentiator
+        from nexdyn.tree.derivatives.differentiate import Differentiator
 
         return Differentiator(self)
 
     @cached_property
     def chains(self) -> Chains:
         """Chains and nodes for the rounds of odd–even elimination."""
-        from nexdyn.tree.cfa_chains import find_chains
+        from nexdyn.tree.cfa.chains import find_chains
 
         return find_chains(self.constraint_tables)
 

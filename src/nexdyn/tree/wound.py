@@ -22,8 +22,8 @@ from nexdyn.kernel import formula
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest
 from nexdyn.spatial.turns import TURN
-from nexdyn.tree.compile import joint_class
-from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.core.compile import joint_class
+from nexdyn.tree.core.kinematics import kinematics, world_poses
 
 if TYPE_CHECKING:
     from nexdyn.tree.tree import Tree

@@ -22,7 +22,7 @@ import numpy as np
 from nexdyn.errors import InputError, unknown
 from nexdyn.results.freedoms import COORDINATES, FREEDOMS
 from nexdyn.results.quantities import QUANTITIES, joint_labels
-from nexdyn.tree.compile import joint_class
+from nexdyn.tree.core.compile import joint_class
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result

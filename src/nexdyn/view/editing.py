@@ -227,8 +227,8 @@ def _leading(
     """The joints whose coordinates are to be written where there is more than a tree. In loops as few as determine the state, with those
     that have some in the file, or all; where couplings or drivers stand on a tree all, or as few. Puts the states of bodies without joints
     into q and v. InputError where neither leads back to the state."""
-    from nexdyn.absolute.model import absolute_model
-    from nexdyn.absolute.redundancy import find_redundancy
+    from nexdyn.absolute.model.model import absolute_model
+    from nexdyn.absolute.model.redundancy import find_redundancy
     from nexdyn.assembly.assemble import assemble, is_forest, mechanism_length
     from nexdyn.model.driver import Driver
     from nexdyn.simulation.continuing import seen_bodies

@@ -49,7 +49,7 @@ class Poser:
 
     def __init__(self, system: System) -> None:
         """InputError where the system has no minimal coordinates."""
-        from nexdyn.tree.closed import ClosedTree
+        from nexdyn.tree.loops.closed import ClosedTree
         from nexdyn.tree.tree import Tree
 
         self._closed: ClosedTree | None = None

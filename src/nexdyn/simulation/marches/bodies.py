@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute import hht, index1, newton, step_control
-from nexdyn.absolute.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
-from nexdyn.absolute.elements import acting, acting_joints, joined, sample_here, start_coordinates, stiff_pairs
-from nexdyn.absolute.force_states import Steps, states_begin
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.motion_tables import block_places, centres, motion_tables, new_state
-from nexdyn.absolute.observe import BodyMotion
-from nexdyn.absolute.outside import Outside
-from nexdyn.absolute.recorded import new_record, record
-from nexdyn.absolute.turns import UNCOUNTED
+from nexdyn.absolute import step_control
+from nexdyn.absolute.model.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.motion import hht, index1, newton
+from nexdyn.absolute.motion.elements import acting, acting_joints, joined, sample_here, start_coordinates, stiff_pairs
+from nexdyn.absolute.motion.force_states import Steps, states_begin
+from nexdyn.absolute.motion.observe import BodyMotion
+from nexdyn.absolute.motion.outside import Outside
+from nexdyn.absolute.motion.recorded import new_record, record
+from nexdyn.absolute.motion.tables import block_places, centres, motion_tables, new_state
+from nexdyn.absolute.motion.turns import UNCOUNTED
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size, named_coordinates
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states

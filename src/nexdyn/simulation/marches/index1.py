@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute import hht, index1
-from nexdyn.absolute.configuration import position_units
-from nexdyn.absolute.turns import UNCOUNTED
+from nexdyn.absolute.model.configuration import position_units
+from nexdyn.absolute.motion import hht, index1
+from nexdyn.absolute.motion.turns import UNCOUNTED
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate import adaptive

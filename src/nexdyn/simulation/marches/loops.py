@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.configuration import Configuration
-from nexdyn.absolute.driving import refuse_overdriven
-from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.model.configuration import Configuration
+from nexdyn.absolute.model.driving import refuse_overdriven
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.redundancy import find_redundancy
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.loads import joint_state
@@ -39,10 +39,10 @@ from nexdyn.simulation.needs import needs_bodies
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
-from nexdyn.tree.closed import ClosedTree
-from nexdyn.tree.loop_motion import LoopProblem
-from nexdyn.tree.loop_observe import forces_of
-from nexdyn.tree.loops import POSITIONS
+from nexdyn.tree.loops.closed import ClosedTree
+from nexdyn.tree.loops.loops import POSITIONS
+from nexdyn.tree.loops.motion import LoopProblem
+from nexdyn.tree.loops.observe import forces_of
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.variants import leaves_out
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.configuration import row_units
+from nexdyn.absolute.model.configuration import row_units
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, joint_gaps

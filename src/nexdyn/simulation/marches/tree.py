@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
@@ -57,10 +57,10 @@ from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import start_angles
 from nexdyn.statics.inverse_kinematics import Posture
-from nexdyn.tree.cfa_solve import refuse
-from nexdyn.tree.cfa_tables import ConstraintTables
-from nexdyn.tree.closed import cut_advice
-from nexdyn.tree.loop_motion import OPEN
+from nexdyn.tree.cfa.solve import refuse
+from nexdyn.tree.cfa.tables import ConstraintTables
+from nexdyn.tree.loops.closed import cut_advice
+from nexdyn.tree.loops.motion import OPEN
 from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along

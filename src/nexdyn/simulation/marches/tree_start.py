@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.errors import InputError, counted

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nexdyn.absolute.kkt import factor_kkt
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model.kkt import factor_kkt
+from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.errors import SingularError
 
 

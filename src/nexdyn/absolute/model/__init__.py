@@ -1,0 +1,1 @@
+"""From a system to absolute coordinates: rows, redundancy, and the analyses at one time."""

@@ -1,0 +1,178 @@
+"""Joints that mimic others or are coupled with them: the tree's own coordinates from the independent ones.
+
+    q_tree = G q + g₀,   v_tree = G v,   τ = Gᵀ τ_tree,   M = Gᵀ M_tree G
+
+Every row of G has one entry, so G is a column index and a factor a row. A mimic of a mimic is followed to its
+root; of the joints that couplings tie together, the first in the order of the tree keeps its coordinate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError, unknown
+from nexdyn.model.coupling import Coupling as Linked
+from nexdyn.model.system import System
+from nexdyn.tree.core.compile import Compiled
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """G and g₀ for positions and velocities."""
+
+    q_column: np.ndarray
+    q_factor: np.ndarray
+    q_offset: np.ndarray
+    v_column: np.ndarray
+    v_factor: np.ndarray
+    nq: int
+    nv: int
+    leaders: dict[str, str]
+    """The joint that each follower follows in the end."""
+
+    def full_q(self, q: np.ndarray) -> np.ndarray:
+        """Coordinates (…, nq) of the tree from the independent ones."""
+        return q[..., self.q_column] * self.q_factor + self.q_offset
+
+    def full_v(self, v: np.ndarray) -> np.ndarray:
+        """Velocities or accelerations (…, nv) of the tree."""
+        return v[..., self.v_column] * self.v_factor
+
+    def reduced(self, tau: np.ndarray) -> np.ndarray:
+        """Gᵀ τ for the last axis of `tau`."""
+        out = np.zeros((*tau.shape[:-1], self.nv))
+        np.add.at(out, (..., self.v_column), tau * self.v_factor)  # type: ignore[arg-type]
+        return out
+
+    def matrix(self) -> np.ndarray:
+        """G, (nv of the tree, nv)."""
+        G = np.zeros((len(self.v_column), self.nv))
+        G[np.arange(len(self.v_column)), self.v_column] = self.v_factor
+        return G
+
+
+class _Follows(NamedTuple):
+    """q = factor · q of `leader` + offset."""
+
+    leader: str
+    factor: float
+    offset: float
+
+
+def find_coupling(system: System, compiled: Compiled) -> Coupling | None:
+    """How the joints of a system follow each other; None where none does.
+
+    InputError for an unknown or circular mimic, and for a coupling that minimal coordinates do not carry.
+    """
+    arcs = compiled.forest.arcs
+    place = {arc.name: a for a, arc in enumerate(arcs) if arc.joint is not None}
+    follows = _mimics(system, place)
+    if system.couplings:
+        follows = _coupled(system, follows, place)
+    if not follows:
+        return None
+    q_column, v_column = np.arange(compiled.nq), np.arange(compiled.nv)
+    q_factor, q_offset, v_factor = np.ones(compiled.nq), np.zeros(compiled.nq), np.ones(compiled.nv)
+    for name, (leader, factor, offset) in follows.items():
+        a, b = place[name], place[leader]
+        k, j = compiled.first_q[a], compiled.first_v[a]
+        q_column[k], q_factor[k], q_offset[k] = compiled.first_q[b], factor, offset
+        v_column[j], v_factor[j] = compiled.first_v[b], factor
+    leaders = {name: follow.leader for name, follow in follows.items()}
+    return _renumbered(q_column, q_factor, q_offset, v_column, v_factor, leaders)
+
+
+def _mimics(system: System, place: Mapping[str, int]) -> dict[str, _Follows]:
+    """What every mimic joint follows in the end."""
+    values, found = system.values, {}
+    for name in place:
+        factor, offset, root, seen = 1.0, 0.0, name, [name]
+        while system.joint(root).mimic is not None:
+            mimic = system.joint(root).resolved(values).mimic
+            assert mimic is not None
+            if mimic.joint not in place:
+                raise InputError(f"joint {root!r} mimics: {unknown('joint', mimic.joint, place)}")
+            # q = f (m q' + o) + offset
+            factor, offset, root = factor * mimic.multiplier, factor * mimic.offset + offset, mimic.joint
+            if root in seen:
+                raise InputError(f"joints mimic each other in a circle: {' → '.join([*seen, root])}")
+            seen.append(root)
+        if root == name:
+            continue
+        if system.joint(root).nv != 1:
+            raise InputError(
+                f"joint {name!r} mimics {root!r}, a joint of {system.joint(root).nv} freedoms; one is needed"
+            )
+        found[name] = _Follows(root, factor, offset)
+    return found
+
+
+def _coupled(system: System, mimics: dict[str, _Follows], place: Mapping[str, int]) -> dict[str, _Follows]:
+    """What every joint follows with couplings too: of those that hang together, the first in the tree leads.
+
+    InputError for a coupling that is not about two joints of one freedom, or that closes a ring of such.
+    """
+    follows: dict[str, _Follows] = {}
+    together: dict[str, list[str]] = {}
+    for name, follow in mimics.items():
+        together.setdefault(follow.leader, [follow.leader]).append(name)
+        follows[name], follows[follow.leader] = follow, _Follows(follow.leader, 1.0, 0.0)
+    for coupling in system.couplings.values():
+        terms, offset = coupling.law(system.values)
+        _refuse_uncarried(system, coupling, len(terms))
+        for term in terms:
+            follows.setdefault(term.joint, _Follows(term.joint, 1.0, 0.0))
+            together.setdefault(follows[term.joint].leader, [term.joint])
+        # c_a q_a + c_b q_b = offset with q = f q_leader + o:  q_b's leader by q_a's
+        (a, f_a, o_a), (b, f_b, o_b) = (follows[term.joint] for term in terms)
+        c_a, c_b = terms[0].coefficient, terms[1].coefficient
+        if a == b or f_a == 0.0 or f_b == 0.0:
+            raise InputError(
+                f"{coupling} joins {terms[0].joint!r} and {terms[1].joint!r}, which other couplings or mimics hold "
+                f"already; leave it out, or analyse the ring with nx.assemble"
+            )
+        if len(together[a]) < len(together[b]):
+            (a, f_a, o_a, c_a), (b, f_b, o_b, c_b) = (b, f_b, o_b, c_b), (a, f_a, o_a, c_a)
+        factor, rest = -c_a * f_a / (c_b * f_b), (offset - c_a * o_a - c_b * o_b) / (c_b * f_b)
+        for name in together.pop(b):
+            _, f, o = follows[name]
+            follows[name] = _Follows(a, f * factor, f * rest + o)
+            together[a].append(name)
+    led = {}
+    for names in together.values():
+        first = min((name for name in names if name not in mimics), key=lambda name: place[name])
+        _, f_first, o_first = follows[first]
+        for name in names:
+            _, f, o = follows[name]
+            if name != first:
+                led[name] = _Follows(first, f / f_first, o - f * o_first / f_first)
+    return led
+
+
+def _refuse_uncarried(system: System, coupling: Linked, count: int) -> None:
+    if count != 2:
+        raise InputError(
+            f"{coupling} has {count} terms; minimal coordinates carry couplings of two joints, absolute coordinates any: "
+            f"see nx.assemble"
+        )
+    for name in coupling.joints():
+        joint = system.joint(name)
+        if joint.nv != 1:
+            raise InputError(
+                f"{coupling}: {joint} ({joint.kind}) has {joint.nv} freedoms; minimal coordinates couple joints of one "
+                f"freedom, absolute coordinates any: see nx.assemble"
+            )
+
+
+def _renumbered(
+    q_column: np.ndarray, q_factor: np.ndarray, q_offset: np.ndarray, v_column: np.ndarray, v_factor: np.ndarray,
+    leaders: dict[str, str],
+) -> Coupling:  # fmt: skip
+    """Columns counted among the independent coordinates."""
+    q_kept, q_new = np.unique(q_column, return_inverse=True)
+    v_kept, v_new = np.unique(v_column, return_inverse=True)
+    return Coupling(q_new, q_factor, q_offset, v_new, v_factor, len(q_kept), len(v_kept), leaders)

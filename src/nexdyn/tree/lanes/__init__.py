@@ -1,0 +1,1 @@
+"""Several systems of one tree at once, one in each lane."""

@@ -1,0 +1,1 @@
+"""Trees with constraint rows: loops that were cut, drivers, couplings, rolling."""
