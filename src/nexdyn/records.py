@@ -40,7 +40,7 @@ import numpy as np
 from numba import types
 from numba.extending import lower_builtin, models, register_model, type_callable
 
-from nexdyn.codegen import LINE
+from nexdyn.compiler.options import LINE
 from nexdyn.numba_parts import (
     AbstractTemplate,
     AttributeTemplate,
