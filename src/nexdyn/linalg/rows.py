@@ -7,7 +7,7 @@ ahead(x, o)       asks memory for x[o : o + 8], which is wanted soon; o may lie 
 total(row)        the sum of the 8 numbers
 larger(x, y)      of each two numbers the larger one; y where x is no number
 
-Of several systems, a number is a pack of theirs, and a row what ``absolute.lane_rows`` makes of it.
+Of several systems, a number is a pack of theirs, and a row what ``absolute.motion.lane_rows`` makes of it.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from math import inf
 
+from nexdyn.absolute.motion import lane_rows  # noqa: F401  (rows of packs)
 from nexdyn.absolute.motion.equations import residual_here
 from nexdyn.absolute.motion.hht import accept, error_constant, new_motion, predict
 from nexdyn.absolute.motion.newton import (
