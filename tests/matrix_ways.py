@@ -206,15 +206,8 @@ CUT_IN_TWO = ("open", "rod")
 CLOSED = ("rod", "ring")
 """Where constraints hold that a method of index 1 keeps on, or chooses coordinates by."""
 DOPRI = nx.DormandPrince(1e-9, 1e-11)
-BY_PAIR = (
-    "joint spherical",
-    "force controller",
-    "force joint_friction",
-    "force user with states",
-    "driver joint",
-    "event",
-)
-"""A pair is data for the loop of 'dormand-prince': its own cells are of charts, samples, bounds of states, rows and dense output."""
+BY_PAIR = ("joint spherical", "force joint_friction", "driver joint", "event")
+"""A pair is data for the loop of 'dormand-prince': its own cells are of charts, bounds of states, rows and dense output."""
 SEMI, FINER_SEMI = nx.SemiImplicitEuler(2e-4), nx.SemiImplicitEuler(2e-5)
 EULER, FINER_EULER = nx.ExplicitEuler(2e-4), nx.ExplicitEuler(2e-5)
 

@@ -172,7 +172,7 @@ def states(result: nx.Result) -> np.ndarray:
 
 
 TIMES = np.linspace(0.0, 2.0, 57)
-LONGEST = {"dopri5": 0.1, "bs32": 0.05, "dop853": 0.4}
+LONGEST = {"dopri5": 0.05, "bs32": 0.05, "dop853": 0.4}
 
 
 @pytest.fixture(scope="module")
