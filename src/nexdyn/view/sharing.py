@@ -35,7 +35,7 @@ LEAST, MOST = 64, 3840
 """Pixels of an edge."""
 TELL = 0.3
 """Seconds between what is told of a file that is being made."""
-NOTHING_MOVES = "nothing moves here, so there is no film: save a picture, or wait until the run has ended"
+NOTHING_MOVES = "nothing moves here, so there is no film: save HTML or a picture, or wait until the run has ended"
 
 
 class _LeftError(Exception):
@@ -155,7 +155,7 @@ class Sharing:
             )  # fmt: skip
 
     def _content(self, kind: str, moment: _Moment, progress: _Progress) -> bytes:
-        if kind != "Picture" and not moment.motion.moves:
+        if kind in ("MP4", "GIF") and not moment.motion.moves:
             raise InputError(self._words(NOTHING_MOVES))
         if kind == "HTML":
             from nexdyn.view.recording import Setting, page_of, shown_among
