@@ -88,8 +88,6 @@ def command(
     writes = html is not None or bool(pictures.wanted)
     if not writes and speed is not None:
         raise InputError("--speed is of a recording; add --html out.html, or use the page's buttons")
-    if writes and html is None and looks.show:
-        raise InputError("--show is of a page or a recording, not of pictures; add --html out.html, or leave it out")
     looks.check()
     if ghost is not None:
         _check_ghost(ghost, bool(pictures.wanted), still)
