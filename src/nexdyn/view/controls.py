@@ -289,7 +289,7 @@ class Controls:
 
     def _complain(self, client: Any, error: NexDynError) -> None:
         for one in self.viewer.server.get_clients().values() if client is None else [client]:
-            one.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
+            one.add_notification("NexDyn", self.w.error(error), color="red", auto_close_seconds=20.0)
 
     @property
     def moved(self) -> dict[str, Any]:
@@ -449,7 +449,7 @@ class Controls:
         touch = self.viewer._touch
         try:
             if touch is None:
-                raise InputError(self.w("nothing runs here that could be pulled: press L"))
+                raise InputError("nothing runs here that could be pulled: press L")
             touch.hold(client)
         except NexDynError as error:
             self._complain(client, error)

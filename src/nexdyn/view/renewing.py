@@ -17,7 +17,6 @@ TOLD = (
     "batched_wxyzs",
     "batched_positions",
     "batched_scales",
-   
     "points",
     "opacity",
     "wxyz",

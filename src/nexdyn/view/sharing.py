@@ -109,10 +109,10 @@ class Sharing:
         except _LeftError:
             pass
         except NexDynError as error:
-            self._say(client, name, str(error))
+            self._say(client, name, w.error(error))
         except Exception as error:  # whatever it is, the viewer goes on
             traceback.print_exc()
-            self._say(client, name, f"{type(error).__name__}: {error}")
+            self._say(client, name, w.error(f"{type(error).__name__}: {error}"))
         finally:
             with self._lock:
                 self.making.discard(of)
@@ -159,7 +159,7 @@ class Sharing:
 
     def _content(self, kind: str, moment: _Moment, progress: _Progress) -> bytes:
         if kind in ("MP4", "GIF") and not moment.motion.moves:
-            raise InputError(self._words(NOTHING_MOVES))
+            raise InputError(NOTHING_MOVES)
         if kind == "HTML":
             from nexdyn.view.recording import Setting, page_of, shown_among
 

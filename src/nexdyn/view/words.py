@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nexdyn.errors import counted, unknown
+from nexdyn.view.faults import in_chinese
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 
@@ -111,6 +112,11 @@ class Words:
         """ "1 body", "3 bodies"; things: those of which a label "{} bodies" is known."""
         told = counted(n, thing)
         return told if self.language == "en" else self(f"{{}} {counted(2, thing).partition(' ')[2]}").format(n)
+
+    def error(self, error: Exception | str) -> str:
+        """What is wrong, as the page says it."""
+        message = str(error)
+        return message if self.language == "en" else _CHINESE.get(message) or in_chinese(message)
 
     def more(self, count: int) -> str:
         """That so many more are there than are shown; "" where none is."""
