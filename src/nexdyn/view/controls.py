@@ -376,6 +376,8 @@ class Controls:
         self._joints.visible = bool(self._sliders) and not moving and not live
         self._live.label = self.w("Show the recording" if live else "Live")
         self._tell_trails()
+        if not live and m.result is not None and m.result.message:  # it was broken off
+            self._say(self.w("stopped"), f": {self.w.error(m.result.message)}")
         self.plots.new_motion(moving, live)
         self.sync(viewer.t, viewer.playing)
 
