@@ -38,6 +38,16 @@ def test_stills_and_a_video_of_a_result(nexdyn: Any, tmp_path: Path) -> None:
         assert gif.n_frames == 11 and gif.size == (160, 90)
 
 
+def test_layers_of_the_page_are_in_pictures_where_they_are_asked_for(nexdyn: Any, tmp_path: Path) -> None:
+    assert nexdyn("run hinge-chain --t-end 0.5 --quiet --out a.nc")[0] == 0
+    for options, file in (("", "plain.png"), ('--show "joint axes" --show trails', "shown.png")):
+        assert nexdyn(f"view a.nc --png {file} --size 320x180 {options}")[0] == 0
+    plain, shown = (np.asarray(Image.open(tmp_path / name)).astype(int) for name in ("plain.png", "shown.png"))
+    for color in ((30, 150, 70), (240, 140, 20)):  # of axes, and of trails
+        both = [(np.abs(image - color).max(axis=-1) < 30).sum() for image in (plain, shown)]
+        assert both[1] > both[0] + 20
+
+
 def test_a_model_is_pictured_as_it_stands(nexdyn: Any, tmp_path: Path) -> None:
     code, _, _ = nexdyn("view four-bar --still --png a.png --size 160x90 --azimuth 45 --elevation 30")
     assert code == 0
@@ -55,10 +65,7 @@ def test_a_model_is_pictured_as_it_stands(nexdyn: Any, tmp_path: Path) -> None:
         ("view hinge-chain --png a.png --size big", "--size is 'big'; width and height in pixels"),
         ("view hinge-chain --size 100x100", "--size is of pictures; add --png out.png"),
         ("view hinge-chain --png a.png --azimut 3", "Did you mean --azimuth?"),
-        (
-            "view hinge-chain --png a.png --show trails",
-            "--show is of a page or a recording, not of pictures; add --html out.html",
-        ),
+        ("view hinge-chain --png a.png --show trials", "no layer 'trials'; did you mean 'trails'?"),
         ("view hinge-chain --still --png a.png --follow link9", "no body 'link9'; did you mean 'link6'?"),
     ],
 )

@@ -172,15 +172,15 @@ def test_a_pose_of_the_sliders_goes_into_the_file(page: Viewer, tmp_path: Path) 
     editing.show(system, nx.assemble(system))
     editing.write_pose()  # nothing was moved
     assert file.read_text() == f"# mine\n{PENDULUM}"
-    (slider,) = page._controls._sliders
-    slider.value = 0.5
+    (dial,) = page._controls._dials
+    page._controls.put(dial, 0.5)
     editing.write_pose()
     assert file.read_text() == f"# mine\n{PENDULUM}".replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], q0: 0.5}")
     system = scene(file.read_text())
     assert editing.show(system, nx.assemble(system)) == ["joint hinge: q0 … → 0.5"]
     assert page._controls._sliders[0].value == pytest.approx(0.5) and page._controls.moved == {}
     file.write_text("bodies: {}\n")
-    page._controls._sliders[0].value = 0.7
+    page._controls.put(page._controls._dials[0], 0.7)
     editing.write_pose()
     assert "there is no joints.hinge to put q0 into" in told(page) and file.read_text() == "bodies: {}\n"
 
@@ -338,7 +338,7 @@ def test_a_pose_of_the_sliders_goes_also_where_the_simulation_says_how_a_joint_s
     file.write_text(PENDULUM.replace("1.0e-3}", "1.0e-3}, q0: {hinge: 0.3}"))
     editing, first = Editing(page, functools.partial(write_numbers, file)), read_scene_text(file.read_text())
     editing.show(first.system, nx.assemble(first.system), first.simulation)
-    page._controls._sliders[0].value = 0.5
+    page._controls.put(page._controls._dials[0], 0.5)
     editing.write_pose()
     found = read_scene_text(file.read_text())
     assert found.simulation["q0"] == {"hinge": [0.5]} and found.system.joints["hinge"].q0 == 0.5

@@ -22,11 +22,12 @@ from nexdyn.errors import NexDynError
 from nexdyn.view import raster, stills
 from nexdyn.view.camera import FIELD, MARGIN, look, up_of
 from nexdyn.view.geometry import pieces
+from nexdyn.view.marks import named
 from nexdyn.view.motion import Motion
 from nexdyn.view.overlays import Transmitted
 from nexdyn.view.sharing import _Moment, shot_of
-from nexdyn.view.stage import Look
-from nexdyn.view.stills import Shot, Studio, picture
+from nexdyn.view.stage import LAYERS, Look
+from nexdyn.view.stills import PICTURED, Shot, Studio, picture
 
 RED, BLUE = (0.9, 0.1, 0.1), (0.1, 0.2, 0.9)
 SMALL = Shot(size=(160, 120), clock=False, samples=2)
@@ -627,8 +628,108 @@ def test_films_of_the_page_show_what_it_shows(swing: nx.Result) -> None:
     motion, layers = Motion.of(swing), frozenset({"shapes", "reaction forces", "joint axes"})
     seen = {"eye": np.array((3.0, -3.0, 1.0)), "target": np.zeros(3), "field": 0.8, "size": (320, 240)}
     moment = _Moment(
-        motion, None, Look(layers, arrows=2.0), 0.2, 1.0, **seen, dark=True, si=True, parallel=False, member=None
-    )
+        motion, None, Look(layers, arrows=2.0), 0.2, 1.0, **seen, dark=True, si=True, parallel=False, member=None,
+        selected="body:rod2", points=(("rod1", (0.0, 0.0, 0.0)),),
+    )  # fmt: skip
     for film in (False, True):
         shot = shot_of(moment, film)
         assert (shot.reactions, shot.moments, shot.axes, shot.arrows, shot.dark) == (True, False, True, 2.0, True)
+        assert (shot.shapes, shot.grid, shot.shadows, shot.names) == (True, False, False, False)
+        assert shot.selected == "body:rod2" and len(shot.points) == 1
+    assert set(PICTURED) | {"trails"} == set(LAYERS)
+    for layer, flag in PICTURED.items():
+        only = shot_of(replace(moment, look=Look(frozenset({layer}))), film=False)
+        assert {name for name in PICTURED.values() if getattr(only, name)} == {flag}
+
+
+def seen_in(studio: Studio, t: float, body: str, p: tuple[float, float, float]) -> tuple[int, int]:
+    """Row and column of the pixel of a point of a body."""
+    i, many = studio.motion.body(body), studio.shot.samples
+    ((x, y, _),) = studio._seen_at(studio.motion.at(t), [(i, np.array(p))], studio._view(studio._followed(t)))
+    return round(y / many), round(x / many)
+
+
+@pytest.mark.parametrize("option", ["frames", "joint_frames"])
+def test_frames_have_their_axes_where_they_are(swing: nx.Result, option: str) -> None:
+    shot = Shot(size=(640, 480), clock=False, shapes=False, grid=False, shadows=False)
+    studio = Studio(Motion.of(swing), replace(shot, **{option: True}), 0.4)
+    shown, system = studio.picture(0.4), swing.system
+    length = studio._axes[0].length
+    fixed = {name: (name, np.eye(3), np.zeros(3)) for name in system.bodies}
+    if option == "joint_frames":
+        frames = {name: joint.frames(system.values) for name, joint in system.joints.items()}
+        fixed = {name: (system.joints[name].child.name, f.R_BJ, f.p_BJ) for name, f in frames.items()}
+    for body, R, p in fixed.values():
+        for k, color in enumerate(((214, 38, 41), (43, 161, 43), (31, 89, 217))):
+            row, column = seen_in(studio, 0.4, body, tuple(p + 0.8 * length * R[:, k]))
+            patch = shown[row - 2 : row + 3, column - 2 : column + 3].reshape(-1, 3).astype(int)
+            assert np.abs(patch - color).max(axis=-1).min() < 60, (body, k)
+
+
+@pytest.mark.parametrize("option", ["inertia", "centers"])
+def test_ellipsoids_and_centres_of_mass_are_drawn_where_they_are(swing: nx.Result, option: str) -> None:
+    """Of the rods alone, without their shapes: blue along each rod, yellow at its middle."""
+    shot = Shot(size=(320, 240), clock=False, shapes=False, grid=False, shadows=False)
+    nothing = picture(swing, 0.4, shot)
+    studio = Studio(Motion.of(swing), replace(shot, **{option: True}), 0.4)
+    shown = studio.picture(0.4)
+    system = swing.system
+    for name, body in system.bodies.items():
+        row, column = seen_in(studio, 0.4, name, tuple(body.resolved(system.values).com))
+        r, g, b = shown[row, column].astype(int)
+        assert (b > r + 20 and b > g) if option == "inertia" else (r > b + 60 and g > b + 40)
+    assert np.ptp(nothing.astype(int), axis=-1).max() < 12  # neither bodies nor lines of the floor
+
+
+def test_names_are_written_where_joints_and_bodies_are(swing: nx.Result) -> None:
+    shot = Shot(size=(640, 480), clock=False)
+    studio = Studio(Motion.of(swing), replace(shot, names=True), 0.4)
+    changed = np.abs(studio.picture(0.4).astype(int) - picture(swing, 0.4, shot)).max(axis=-1) > 60
+    for name, i, p in named(swing.system, studio._rows):
+        body = [*studio.motion.bodies, "ground"][i]
+        row, column = seen_in(studio, 0.4, body, tuple(p))
+        assert changed[row - 14 : row + 2, column : column + 7 * len(name)].sum() > 15, name
+        changed[row - 18 : row + 6, column - 2 : column + 14 * len(name)] = False
+    assert not changed.any()
+
+
+def test_what_is_selected_has_an_outline_or_axes(swing: nx.Result) -> None:
+    shot = Shot(size=(320, 240), clock=False)
+    first = next(iter(swing.system.bodies))
+    plain, outlined = picture(swing, 0.4, shot), picture(swing, 0.4, replace(shot, selected=first))
+    changed = np.abs(outlined.astype(int) - plain).max(axis=-1) > 10
+    assert changed.sum() > 60 and (np.abs(outlined[changed].astype(int) - (250, 140, 10)).max(axis=-1) == 0).all()
+    alone = picture(swing, 0.4, replace(shot, grid=False, shadows=False))
+    body = np.ptp(alone.astype(int), axis=-1) > 40
+    assert not (changed & ~_near(body)).any()  # about the body and nowhere else
+    joint = next(iter(swing.system.joints))
+    axes = picture(swing, 0.4, replace(shot, selected=f"joint:{joint}"))
+    for color in ((214, 38, 41), (43, 161, 43), (31, 89, 217)):
+        assert like(axes, color) > like(plain, color) + 10
+    for wrong, said in (("rod9", "no body or joint 'rod9'"), ("joint:rod1", "no joint 'rod1'")):
+        with pytest.raises(nx.UnknownNameError, match=said):
+            picture(swing, 0.4, replace(shot, selected=wrong))
+
+
+def _near(inside: np.ndarray) -> np.ndarray:
+    grown = inside.copy()
+    for _ in range(4):
+        grown[1:] |= grown[:-1].copy()
+        grown[:-1] |= grown[1:].copy()
+        grown[:, 1:] |= grown[:, :-1].copy()
+        grown[:, :-1] |= grown[:, 1:].copy()
+    return grown
+
+
+def test_measured_points_are_joined_by_a_line(swing: nx.Result) -> None:
+    shot = Shot(
+        size=(640, 480), clock=False, shapes=False, points=(("ground", (0.0, 0.0, 0.0)), ("rod2", (0.0, 0.0, 0.0)))
+    )
+    studio = Studio(Motion.of(swing), shot, 0.4)
+    shown = studio.picture(0.4)
+    ends = [np.array(seen_in(studio, 0.4, body, p)) for body, p in shot.points]
+    for s in (0.0, 0.3, 0.5, 0.8, 1.0):
+        row, column = np.round((1.0 - s) * ends[0] + s * ends[1]).astype(int)
+        assert np.abs(shown[row, column].astype(int) - (0, 150, 200)).max() == 0
+    with pytest.raises(nx.UnknownNameError, match="no body 'rod9'"):
+        picture(swing, 0.4, replace(shot, points=(("rod9", (0.0, 0.0, 0.0)),)))

@@ -735,8 +735,9 @@ def test_sliders_tell_the_pages_units_and_write_all_numbers_of_a_joint(port: int
         controls = viewer._controls
         sliders = {slider.label: slider for slider in controls._sliders}
         assert {"j0 [rad]", "j2.z [m]", "j6: φy [rad]"} <= set(sliders)
-        sliders["j2.z [m]"].value = 0.25
-        sliders["j6: φy [rad]"].value = 0.5
+        dials = {dial.label: dial for dial in controls._dials}
+        controls.put(dials["j2.z"], 0.25)
+        controls.put(dials["j6: φy"], 0.5)
         before = viewer._frame
         viewer.units(True)
         sliders = {slider.label: slider for slider in controls._sliders}
@@ -744,13 +745,48 @@ def test_sliders_tell_the_pages_units_and_write_all_numbers_of_a_joint(port: int
             np.rad2deg(0.5)
         )
         assert sliders["j2.z [mm]"].max == pytest.approx(500.0) and viewer._frame is before
-        sliders["j0 [°]"].value = 90.0
+        controls.put(dials["j0"], 90.0)
         moved = controls.moved
         assert set(moved) == {"j0", "j2", "j6"}
         assert moved["j0"] == pytest.approx(np.pi / 2) and moved["j2"] == pytest.approx([0.0, 0.25])
         assert moved["j6"] == pytest.approx([np.cos(0.25), 0.0, np.sin(0.25), 0.0])
         session = nx.Session(system, q0=moved)
         assert session.latest().joint_position("j2").values.ravel() == pytest.approx([0.0, 0.25])
+
+
+def by_hand(viewer: Viewer, control: Any, value: Any) -> None:
+    """Set a control of the page as a browser does: in the loop of the server, with its callbacks."""
+
+    async def handle() -> None:
+        state = control._impl
+        state.value = value
+        for callback in state.update_cb:
+            done = callback(SimpleNamespace(client=1, client_id=1, target=control))
+            if asyncio.iscoroutine(done):
+                await done
+
+    asyncio.run_coroutine_threadsafe(handle(), viewer.server.get_event_loop()).result(10.0)
+
+
+def test_boxes_that_two_hands_click_at_once_both_count(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second click comes while the first one is still acted on; neither is written back to what was before."""
+    with Viewer(nx.load("double-pendulum"), port=port) as viewer:
+        controls, look, entered, go = viewer._controls, viewer.look, threading.Event(), threading.Event()
+
+        def slow(*given: Any, **named: Any) -> None:
+            entered.set()
+            assert go.wait(60.0)
+            look(*given, **named)
+
+        monkeypatch.setattr(viewer, "look", slow)
+        by_hand(viewer, controls._layers["names"], True)
+        assert entered.wait(60.0)
+        by_hand(viewer, controls._layers["inertia"], True)
+        by_hand(viewer, controls._opacity, 0.5)
+        go.set()
+        comes_true(lambda: {"names", "inertia"} <= viewer.looks.layers and viewer.looks.opacity == 0.5)
+        time.sleep(2 * hands.HANDS_OFF)  # what was told meanwhile has been written
+        assert controls._layers["names"].value and controls._layers["inertia"].value and controls._opacity.value == 0.5
 
 
 class Shown:

@@ -208,6 +208,13 @@ def test_of_what_cannot_be_assembled_the_error_comes_alone(
     assert not any(line.startswith("error") for line in lines[:-1])
 
 
+def test_a_pose_is_one_file_too(view: Told, tmp_path: Path) -> None:
+    done = view("four-bar", "--still", "--html", "out.html")
+    assert done.returncode == 0 and done.stdout.startswith("four-bar: out.html ("), done.stderr
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert '"moves":false' in text and "<p>a pose</p>" in text
+
+
 def test_results_that_cannot_be_read_are_refused(run: Path, view: Told, tmp_path: Path) -> None:
     for damage, message in ((newer, "layout 99"), (cut_short, "damaged or cut short")):
         bad = tmp_path / f"{damage.__name__}.nc"
@@ -224,7 +231,7 @@ def test_results_that_cannot_be_read_are_refused(run: Path, view: Told, tmp_path
         (["hinge-chain", "--port", "99999"], "port is 99999"),
         (["hinge-chain", "--speed", "2"], "--speed is of a recording; add --html out.html"),
         (["hinge-chain", "--html", "out.mp4"], "must end in .html"),
-        (["hinge-chain", "--html", "out.html", "--still"], "--still has no motion to record"),
+        (["hinge-chain", "--html", "out.html", "--still", "--speed", "2"], "--speed is of a motion"),
         (["hinge-chain", "--live", "--still"], "--live is a page that runs"),
         (["hinge-chain", "--out", "a.nc"], "--out is what a page that runs leaves; add --live"),
         (["hinge-chain", "--live", "--out", "a.csv"], "must end in .nc"),

@@ -10,9 +10,10 @@ import pytest
 from results_lab import resting_ball
 
 import nexdyn as nx
-from nexdyn.view.floor import _faces, contact_plane
+from nexdyn.view.floor import _faces, contact_plane, standing
 from nexdyn.view.geometry import GREY, _Drawing
 from nexdyn.view.motion import Motion
+from nexdyn.view.poses import start_pose
 from nexdyn.view.server import LOOPBACK, free_port
 from nexdyn.view.stills import Shot, Studio
 from nexdyn.view.viewer import Viewer
@@ -140,6 +141,37 @@ def test_an_inclined_slab_carries_an_inclined_floor() -> None:
     for point, normal in floors(on_a_block(slab, 1.1)):
         np.testing.assert_allclose(normal, n, atol=1e-4)
         assert (point - (0, 0, 1.0)) @ n == pytest.approx(0.1, abs=0.01)
+
+
+def test_what_is_fixed_through_others_stands_where_it_is_assembled() -> None:
+    """A plate on a leg on a foot: described apart from each other, put together by their fixed joints."""
+    system = nx.System("table", gravity=(0, 0, -9.81))
+    foot = system.add_body("foot", mass=1.0, inertia=(1, 1, 1), position=(0, 0, 5.0))
+    leg = system.add_body("leg", mass=1.0, inertia=(1, 1, 1), position=(3.0, 0, 0))
+    turned = (math.cos(0.2), math.sin(0.2), 0, 0)  # as it is described
+    box = nx.Box((4.0, 4.0, 0.2))
+    plate = system.add_body(
+        "plate", mass=1.0, inertia=(1, 1, 1), position=(0, 0, 9.0), orientation=turned, shapes=[box]
+    )
+    system.add_body("ball", mass=1.0, position=(0, 0, 2.5), shapes=[nx.Sphere(0.2)])
+    at = {"anchor_a": (0, 0, 0.5), "anchor_b": (0, 0, -0.2), "axis_a": (0, 0, 1), "axis_b": (0, 0, 1)}
+    system.add_joint(nx.Fixed("foot on the ground", system.ground, foot, **at))
+    system.add_joint(nx.Fixed("leg under the plate", plate, leg, **at))  # the other way round
+    system.add_joint(nx.Fixed("leg on the foot", foot, leg, **at))
+    system.add_contact(nx.Contact("touch", "ball", "plate", stiffness=1e5, damping=0.1))
+    where = standing(system)
+    np.testing.assert_allclose(where["plate"][1], (0, 0, 0.7), atol=1e-12)
+    np.testing.assert_allclose(where["plate"][0], np.eye(3), atol=1e-12)
+    poses = start_pose(system)
+    assert poses is not None
+    for k, name in enumerate(system.bodies):
+        if name in where:
+            np.testing.assert_allclose(where[name][0], poses[0][k], atol=1e-9)
+            np.testing.assert_allclose(where[name][1], poses[1][k], atol=1e-9)
+    motion = Motion.still(system, poses)
+    point, normal = Studio(motion, Shot(size=(64, 48))).floor
+    np.testing.assert_allclose(normal, Z, atol=1e-9)
+    assert 0.78 < point @ Z < 0.8
 
 
 def test_a_small_block_stands_on_the_floor() -> None:

@@ -40,6 +40,7 @@ from nexdyn.view.charts import KINDS, panels
 from nexdyn.view.editing import Editing
 from nexdyn.view.motion import Motion
 from nexdyn.view.plot_words import in_words
+from nexdyn.view.poses import Poser
 from nexdyn.view.raster import linear
 from nexdyn.view.recording import Setting, page_of
 from nexdyn.view.stage import Look
@@ -293,6 +294,40 @@ def test_live_edit_and_recordings_are_chinese_too(tmp_path: Path) -> None:
     result = nx.simulate(nx.load("hinge-chain"), 0.1, nx.RungeKutta4(1e-3), output_every=10)
     text = page_of(Motion.of(result), Look(), Setting(0.5, words))
     assert words.missing == set() and "以 0.5 倍实时速度播放" in text and f'"x":{json.dumps("时间 [s]")}' in text
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("no body 'crnk'; did you mean 'crank'? bodies: crank, rod", "没有物体 'crnk'；是否指 'crank'？现有：crank, rod"),
+        ("scene.yaml:12: no joint 'x'; joints: a, b", "scene.yaml:12: 没有关节 'x'；现有：a, b"),
+        ("scene.yaml:3:7: joints.hinge: no body 'x'; bodies: none", "scene.yaml:3:7: joints.hinge: 没有物体 'x'；一个也没有"),
+        ("joint 'A' cannot be put to 9.5 rad: its loop does not reach so far", "关节 'A' 无法置于 9.5 rad：其闭环够不到那么远"),
+        ("an MP4 needs imageio_ffmpeg: pip install 'nexdyn[video]'", "an MP4 需要 imageio_ffmpeg：pip install 'nexdyn[video]'"),
+        ("nothing runs here that could be pulled: press L", "此处没有正在运行的系统可拉动：请按 L"),
+        ("mass of 'a' is -1; it must be above 0", "错误（英文）：mass of 'a' is -1; it must be above 0"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_in_chinese_as_far_as_it_is_known(message: str, told: str) -> None:
+    assert Words("zh").error(message) == told and Words("en").error(message) == message
+
+
+def test_real_errors_are_told_in_chinese(tmp_path: Path) -> None:
+    """Those that a page shows: of a file, of a loop, of a run that fails, of a name."""
+    words = Words("zh")
+    text = "bodies: {a: {mass: 1.0}}\njoints: {j: {type: revolute, parent: ground, child: b, axis: [0, 0, 1]}}\n"
+    (tmp_path / "scene.yaml").write_text(text)
+    with pytest.raises(nx.NexDynError) as wrong:
+        nx.load(tmp_path / "scene.yaml")
+    assert "scene.yaml:2" in (told := words.error(wrong.value)) and told.endswith("关节 'j': 没有物体 'b'；现有：a")
+    system = nx.load("four-bar")
+    poser = Poser(system)
+    with pytest.raises(nx.NexDynError) as far:
+        poser.move(next(dial.label for dial in poser.dials if dial.joint == "D"), 3.0)
+    assert words.error(far.value).startswith("锁定 'D' 时关节 'C' 不能闭合：")
+    with pytest.raises(nx.NexDynError) as none:
+        nx.Session(system).undo()
+    assert words.error(none.value) == "没有可以撤销的操作"
 
 
 def test_all_plots_have_chinese_titles_and_axes(chain: nx.Result) -> None:

@@ -167,11 +167,64 @@ def test_its_recording_is_drawn_in_the_sizes_of_each_moment(browser: Any, tmp_pa
     still = Studio(Motion.of(result), Shot(size=(64, 48)), 0.8)
     still.picture(0.8)
     assert length(still._mesh.position[still._mesh.first[0] : still._mesh.first[1]]) == pytest.approx(2.0, abs=1e-4)
-    with pytest.warns(nx.NexDynWarning, match=r"change sizes at t = 0\.4 s"):
-        record(result, tmp_path / "out.html")
+
+
+SEEN = """what => {
+  const all = window.__viserMutable?.nodeRefFromName ?? {};
+  const seen = node => { for (let x = node; x; x = x.parent) if (!x.visible) return false; return true; };
+  return [0, 1, 2].map(k => `/motion/sizes${k}/${what}`).find(name => all[name] && seen(all[name]));
+}"""
+"""The name of a node that is seen, of those that a recording has for each of its sizes."""
+
+
+def test_a_recording_draws_picks_and_tells_the_sizes_of_each_moment(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+    """Forwards, backwards within one of the sizes, and past a change of them; sizes that come again are kept once."""
+    run = nx.Session(double_pendulum(), nx.RungeKutta4(1e-3), q0={"hinge": 0.3})
+    for long, seconds in ((2.0, 0.4), (1.0, 0.4), (None, 1.6)):
+        run.advance(seconds)
+        if long is not None:
+            run.change({"L": long})
+    result = run.result()
+    ghost = nx.simulate(double_pendulum(), 2.4, nx.RungeKutta4(1e-3), q0={"hinge": -0.3}, output_every=10)
+    record(result, tmp_path / "out.html", ghost=ghost, layers={"shapes", "grid"})
     with opened(browser, (tmp_path / "out.html").as_uri(), offline=True) as tab:
-        note = tab.page.get_by_role("note")
-        assert "at t = 0.4 s" in note.inner_text() and tab.faults == []
+        tab.until("document.querySelector('#nexdyn-slider') && document.querySelectorAll('.nexdyn-plot').length > 1")
+        told = tab.page.evaluate("JSON.parse(document.getElementById('nexdyn-data').textContent)")
+        assert told["sizes"] == [[0.0, 0], [pytest.approx(0.4), 1], [pytest.approx(0.8), 0]]
+        assert len(told["drawn"]) == 2
+        tab.page.get_by_role("tab", name="Model", exact=True).click()
+        tab.page.get_by_role("treeitem", name="rod", exact=True).click()
+        for t, long in ((0.2, 1.0), (0.6, 2.0), (0.5, 2.0), (0.7, 2.0), (0.3, 1.0), (1.2, 1.0), (0.6, 2.0)):
+            tab.page.locator("#nexdyn-slider").evaluate(
+                "(x, t) => { x.value = t; x.dispatchEvent(new Event('input', { bubbles: true })); }", t
+            )
+            tab.until("t => Math.abs(Number(document.getElementById('nexdyn-t').value) - t) < 0.02", t)
+            found: list[Any] = []
+
+            def read(found: list[Any] = found, long: float = long) -> bool:
+                name = tab.page.evaluate(SEEN, "body0/piece0")
+                found[:] = [name and tab.page.evaluate(VERTICES, name)]
+                return found[0] is not None and length(np.array(found[0])) == pytest.approx(long, abs=1e-4)
+
+            tab.comes_true(read)
+            at = Motion.of(result).at(float(tab.page.evaluate("document.getElementById('nexdyn-t').value")))
+            np.testing.assert_allclose(np.array(found[0]).mean(axis=0), at.position[0], atol=2e-3)
+            kg = f"{long**2 / 12:.4g}"  # its moment of inertia, as it is told
+            tab.until("kg => document.querySelector('.nexdyn-card')?.innerText.includes(kg)", kg)
+            assert tab.page.evaluate(SEEN, "ghost0") is not None
+            near_end = at.position[0] * 1.9
+            ray = ",".join(map(str, [*(near_end - (0, 5, 0)).tolist(), 0.0, 1.0, 0.0]))
+            hit = tab.page.evaluate("ray => window.__nexdynAsk('hover', { ray })", ray)
+            assert hit.get("name") == ("rod" if long == 2.0 else "ball"), (t, hit)
+        tab.page.get_by_role("tab", name="Show", exact=True).click()
+        tab.page.get_by_label("shapes", exact=True).click()  # a layer that is off stays off in other sizes
+        tab.comes_true(lambda: tab.page.evaluate(SEEN, "body0/piece0") is None)
+        tab.page.locator("#nexdyn-slider").evaluate(
+            "x => { x.value = 0.2; x.dispatchEvent(new Event('input', { bubbles: true })); }"
+        )
+        tab.until("Math.abs(Number(document.getElementById('nexdyn-t').value) - 0.2) < 0.02")
+        tab.frames(10)
+        assert tab.page.evaluate(SEEN, "body0/piece0") is None and tab.faults == []
 
 
 def pins(tab: Watched, viewer: Viewer, body: int) -> np.ndarray:

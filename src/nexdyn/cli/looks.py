@@ -24,7 +24,7 @@ class Looks:
     show: Annotated[
         tuple[str, ...],
         option(
-            'Also seen, on a page or a recording: "joint axes", "body frames", "reaction forces", trails, inertia, names, …',
+            'Also seen: "joint axes", "body frames", "reaction forces", trails, inertia, names, …',
             LOOKS,
         ),
     ] = ()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PICTURES = Group("Pictures instead of a page, drawn without a display", sort_key=6)
 Number = float | None
+TRAILS = 2.0
+"""Seconds of the trails that are asked for."""
 
 
 @Parameter(name="*")
@@ -67,18 +69,20 @@ def write_pictures(
     of: Result | System, pictures: Pictures, *, speed: float = 1.0, looks: Looks = LOOKS_PLAINLY
 ) -> list[str]:
     """Write all that is wanted; the names of the files. `speed`, `looks`: see `nx.save_video`, `nx.Shot`."""
-    from nexdyn.view.stills import SIZE, VIDEO_SAMPLES, VIDEO_SIZE, Shot, save_still, save_video
+    from nexdyn.view.stills import PICTURED, SIZE, VIDEO_SAMPLES, VIDEO_SIZE, Shot, save_still, save_video
 
     size = None if pictures.size is None else _size(pictures.size)
     elevation = 18.0 if pictures.elevation is None else pictures.elevation
     seen: dict[str, Any] = looks.of_pictures | {"follow": looks.follow or None}
+    seen |= {PICTURED[layer]: True for layer in looks.show if layer in PICTURED}
+    trails = TRAILS if "trails" in looks.show else 0.0
     if pictures.png is not None:
-        shot = Shot(size or SIZE, azimuth=pictures.azimuth, elevation=elevation, **seen)
+        shot = Shot(size or SIZE, azimuth=pictures.azimuth, elevation=elevation, trails=trails, **seen)
         save_still(of, pictures.png, pictures.time, shot)
     for video in (pictures.gif, pictures.mp4):
         if video is not None:
             shot = Shot(
-                size or VIDEO_SIZE, azimuth=pictures.azimuth, elevation=elevation, trails=1.0,
+                size or VIDEO_SIZE, azimuth=pictures.azimuth, elevation=elevation, trails=trails or 1.0,
                 samples=VIDEO_SAMPLES, **seen,
             )  # fmt: skip
             t = of.recording.t  # type: ignore[union-attr]

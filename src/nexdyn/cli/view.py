@@ -50,6 +50,7 @@ Examples:
   nexdyn view run.nc --png end.png         a still; --time 1.0: another moment
   nexdyn view run.nc --gif run.gif --speed 0.5
   nexdyn view robot.urdf --still --png robot.png --azimuth 60
+  nexdyn view robot.urdf --still --html robot.html  its pose, to look at
   nexdyn view run.nc --port 9000 --no-browser
 
 On a machine reached by ssh the command that forwards the address is printed.
@@ -87,8 +88,6 @@ def command(
     writes = html is not None or bool(pictures.wanted)
     if not writes and speed is not None:
         raise InputError("--speed is of a recording; add --html out.html, or use the page's buttons")
-    if writes and html is None and looks.show:
-        raise InputError("--show is of a page or a recording, not of pictures; add --html out.html, or leave it out")
     looks.check()
     if ghost is not None:
         _check_ghost(ghost, bool(pictures.wanted), still)
@@ -96,8 +95,8 @@ def command(
     live.check(name, writes, still, ghost)
     if html is not None:
         check_writable("--html", html, (".html", ".htm"), {"the model": Path(name)})
-    if still and html is not None:
-        raise InputError("--still has no motion to record; leave --html or --still out")
+    if still and html is not None and speed is not None:
+        raise InputError("--speed is of a motion; leave it out, or run the model: --still is one pose")
     model = read(name, reading)
     what: Any = None
     served: Served | None = None
@@ -242,12 +241,12 @@ def _record(
     written: list[str] = []
     if result is not None or what is None:
         ctrl_c.pressed = ctrl_c.gentle = False
-        if html is not None and result is not None:
+        if html is not None:
             from nexdyn.view.recording import record
             from nexdyn.view.stage import SHOWN_AT_FIRST
 
             record(
-                result,
+                model.system if result is None else result,
                 html,
                 speed=speed,
                 layers=SHOWN_AT_FIRST | set(looks.show),

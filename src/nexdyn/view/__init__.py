@@ -4,6 +4,7 @@
     parts.py       motors, gears, springs and what rolls, drawn beside bodies
     motion.py      a result → where everything is at any time;  poses.py  the same for a system that stands still
     stage.py       a moment → the nodes of a scene;  marks.py, arrows.py, links.py  parts of it;  floor.py  where its floor lies
+    renewing.py    what stays of a scene that is laid out anew
     highlight.py, ruler.py, ghost.py   what is laid over it;  placing.py  poses of what is fixed to bodies
     server.py      the address where it is served;  gate.py  who may see it;  client.py  the page that browsers load
     software.js    what browsers without a GPU draw otherwise
@@ -17,7 +18,7 @@
     sharing.py     files that the page makes: HTML, MP4, GIF, PNG
     charts.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib
     differences.py how far methods are apart, of `nx.compare`
-    overlays.py    arrows on pictures
+    overlays.py    arrows on pictures;  pictured.py  frames, names and what is selected
     stills.py      PNG, GIF, MP4 without a display;  camera.py  from where;  raster.py  triangles → pixels, by kernels
     notebook.py    tables and small figures that notebooks show
     extras.py      packages that are in an extra, and the error that names it where one is missing

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,8 @@ class Controls:
     def __init__(self, viewer: Viewer) -> None:
         self.viewer, self.gui, self.w = viewer, viewer.server.gui, viewer._words
         self._sliders: list[Any] = []
+        self._posing: list[Shared] = []
+        """The same, as a hand and the program set them."""
         self._at: dict[str, float] = {}
         self._by_hand: set[str] = set()
         self._dials: list[Dial] = []
@@ -92,8 +95,6 @@ class Controls:
         @self._loop.on_update
         def _(_: Any) -> None:
             viewer._time.repeats = self._loop.value
-
-        self._follow.on_update(self._look_changed)
 
         @self._reset.on_click
         def _(_: Any) -> None:
@@ -167,9 +168,18 @@ class Controls:
                 w("cut away"), tuple(sides), hint=w("what of the bodies lies on one side of a plane")
             )
             self._cut_at = gui.add_slider(f"{w('plane at')} [m]", 0.0, 1.0, 1e-3, 0.0, visible=False)
-        for control in (*self._layers.values(), self._arrows, self._trail, self._opacity, self._cut_at):
-            control.on_update(self._look_changed)
-        self._section.on_update(self._section_chosen)
+        shown = self._shown
+        self._looks: dict[str, Shared] = {
+            layer: shown(box, partial(_with_layer, layer)) for layer, box in self._layers.items()
+        }
+        self._looks |= {
+            "arrows": shown(self._arrows, lambda look, x: replace(look, arrows=float(x))),
+            "trail": shown(self._trail, lambda look, x: replace(look, trail=float(x))),
+            "opacity": shown(self._opacity, lambda look, x: replace(look, opacity=float(x))),
+            "follow": shown(self._follow, lambda look, x: replace(look, follow="" if x == w(NOBODY) else x)),
+            "section": shown(self._section, self._other_section),
+            "plane": shown(self._cut_at, self._other_plane),
+        }
         transparent = gui.add_command(w("Transparent or not"), hotkey="T")
         transparent.on_trigger(lambda _: self._see_through())
 
@@ -177,24 +187,32 @@ class Controls:
         viewer = self.viewer
         viewer.look(replace(viewer._look, opacity=TRANSPARENT if viewer._look.opacity == 1.0 else 1.0))
 
-    def _section_chosen(self, event: Any) -> None:
+    def _shown(self, control: Any, change: Callable[[Look, Any], Look]) -> Shared:
+        """A control of what is seen, which changes its own part of it alone."""
+
+        def act(value: Any) -> None:
+            with self.viewer._lock:
+                self.viewer.look(change(self.viewer._look, value))
+
+        return Shared(self.viewer.server, control, act)
+
+    def _other_section(self, look: Look, chosen: str) -> Look:
         """Another side: at first through the middle of the scene."""
-        if event.client is None:
-            return
-        side, viewer = self._sides[self._section.value], self.viewer
+        side, before = self._sides[chosen], look.section
         if not side:
-            viewer.look(replace(viewer._look, section=None))
-            return
-        before = viewer._look.section
+            return replace(look, section=None)
         along = before is not None and before[0][-1] == side[-1]
-        at = before[1] if along and before is not None else float(viewer._stage.center["xyz".index(side[-1])])
-        viewer.look(replace(viewer._look, section=(side, at)))
+        at = before[1] if along and before is not None else float(self.viewer._stage.center["xyz".index(side[-1])])
+        return replace(look, section=(side, at))
+
+    def _other_plane(self, look: Look, shown: float) -> Look:
+        metres = float(shown) / float(self.viewer._units.of(np.ones(1), "m")[0][0])
+        return look if look.section is None else replace(look, section=(look.section[0], metres))
 
     def _tell_section(self, section: tuple[str, float] | None) -> None:
         names = {side: name for name, side in self._sides.items()}
         name = names["" if section is None else section[0]]
-        if self._section.value != name:
-            self._section.value = name
+        self._looks["section"].tell(name)
         if section is not None:
             (factor,), unit = self.viewer._units.of(np.ones(1), "m")
             size, middle = (
@@ -211,8 +229,7 @@ class Controls:
                 slider.min, slider.max = min(low, slider.min), max(high, slider.max)
                 slider.step, slider.value = (high - low) / 1000.0, at
                 slider.min, slider.max = low, high
-            if abs(slider.value - at) > 1e-9 * size:
-                slider.value = at
+            self._looks["plane"].tell(at)
         if self._cut_at.visible != (section is not None):
             self._cut_at.visible = section is not None
 
@@ -228,7 +245,7 @@ class Controls:
         """The sliders anew, in the page's units, where the joints stand."""
         for slider in self._sliders:
             slider.remove()
-        self._sliders, self._factors = [], []
+        self._sliders, self._posing, self._factors = [], [], []
         if self._more is not None:
             self._more.remove()
             self._more = None
@@ -238,37 +255,41 @@ class Controls:
                 low, high = float(factor * dial.lower), float(factor * dial.upper)
                 value = min(max(float(factor * self._at.get(dial.label, dial.value)), low), high)
                 slider = self.gui.add_slider(f"{dial.label} [{unit}]", low, high, (high - low) / 1000.0, value)
-                slider.on_update(lambda event, dial=dial, slider=slider: self._pose(event, dial, slider))
                 self._sliders.append(slider)
+                shared = Shared(self.viewer.server, slider, lambda _: None)
+                shared.act = partial(self._set_by_hand, dial, shared)
+                self._posing.append(shared)
                 self._factors.append(float(factor))
             if told := self.w.more(self._left_out):
                 self._more = self.gui.add_markdown(told)
 
-    def _pose(self, event: Any, dial: Dial, slider: Any) -> None:
-        """Put a joint where its slider is; where that cannot be, the slider goes back and the page tells why."""
-        poser = self.viewer.poser
-        factor = self._factors[self._dials.index(dial)]
-        before = factor * self._at.get(dial.label, self._posed[dial.label])
-        if poser is None or slider.value == before:
+    def _set_by_hand(self, dial: Dial, slider: Shared, shown: float) -> None:
+        self.put(dial, float(shown), slider.by)
+
+    def put(self, dial: Dial, shown: float, by: Any = None) -> None:
+        """Put a joint where its slider is, in the page's units; where that cannot be, the slider goes back and the browser `by` is told."""
+        poser, k = self.viewer.poser, self._dials.index(dial)
+        value = shown / self._factors[k]
+        if poser is None or value == self._at.get(dial.label, self._posed[dial.label]):
             return
-        value = float(slider.value) / factor
-        try:
-            q = poser.move(dial.label, value)
-        except NexDynError as error:
-            slider.value = before
-            self._complain(event.client, error)
-            return
-        self._by_hand.add(dial.joint)
-        self._q = q
-        for other, moved, scale in zip(self._dials, self._sliders, self._factors, strict=True):
-            self._at[other.label] = value if other is dial else other.of(poser.of_joint(other.joint, q))
-            if other is not dial and (poser.follows or other.joint == dial.joint):
-                moved.value = scale * self._at[other.label]
-        self.viewer.pose(q)
+        with self.viewer._lock:
+            try:
+                q = poser.move(dial.label, value)
+            except NexDynError as error:
+                self._posing[k].let_go()
+                self._posing[k].tell(self._factors[k] * self._at.get(dial.label, self._posed[dial.label]))
+                self._complain(by, error)
+                return
+            self._by_hand.add(dial.joint)
+            self._q = q
+            for other, moved, scale in zip(self._dials, self._posing, self._factors, strict=True):
+                self._at[other.label] = value if other is dial else other.of(poser.of_joint(other.joint, q))
+                moved.tell(scale * self._at[other.label])
+            self.viewer.pose(q)
 
     def _complain(self, client: Any, error: NexDynError) -> None:
         for one in self.viewer.server.get_clients().values() if client is None else [client]:
-            one.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
+            one.add_notification("NexDyn", self.w.error(error), color="red", auto_close_seconds=20.0)
 
     @property
     def moved(self) -> dict[str, Any]:
@@ -355,6 +376,8 @@ class Controls:
         self._joints.visible = bool(self._sliders) and not moving and not live
         self._live.label = self.w("Show the recording" if live else "Live")
         self._tell_trails()
+        if not live and m.result is not None and m.result.message:  # it was broken off
+            self._say(self.w("stopped"), f": {self.w.error(m.result.message)}")
         self.plots.new_motion(moving, live)
         self.sync(viewer.t, viewer.playing)
 
@@ -385,17 +408,15 @@ class Controls:
 
     def tell(self, look: Look) -> None:
         """Let boxes and sliders tell what is seen."""
-        for layer, box in self._layers.items():
-            if box.value != (layer in look.layers):
-                box.value = layer in look.layers
-        for control, value in (
-            (self._arrows, look.arrows),
-            (self._trail, look.trail),
-            (self._opacity, look.opacity),
-            (self._follow, look.follow if look.follow in self._follow.options else self.w(NOBODY)),
+        for layer in self._layers:
+            self._looks[layer].tell(layer in look.layers)
+        for what, value in (
+            ("arrows", look.arrows),
+            ("trail", look.trail),
+            ("opacity", look.opacity),
+            ("follow", look.follow if look.follow in self._follow.options else self.w(NOBODY)),
         ):
-            if control.value != value:
-                control.value = value
+            self._looks[what].tell(value)
         self._tell_section(look.section)
         self._tell_trails()
 
@@ -430,7 +451,7 @@ class Controls:
         touch = self.viewer._touch
         try:
             if touch is None:
-                raise InputError(self.w("nothing runs here that could be pulled: press L"))
+                raise InputError("nothing runs here that could be pulled: press L")
             touch.hold(client)
         except NexDynError as error:
             self._complain(client, error)
@@ -464,19 +485,6 @@ class Controls:
         else:
             self.viewer.play()
 
-    def _cut_in_metres(self) -> float:
-        return float(self._cut_at.value) / float(self.viewer._units.of(np.ones(1), "m")[0][0])
 
-    def _look_changed(self, event: Any) -> None:
-        if event.client is None:
-            return
-        self.viewer.look(
-            Look(
-                frozenset(layer for layer, control in self._layers.items() if control.value),
-                float(self._arrows.value),
-                float(self._trail.value),
-                "" if self._follow.value == self.w(NOBODY) else self._follow.value,
-                float(self._opacity.value),
-                (side, self._cut_in_metres()) if (side := self._sides[self._section.value]) else None,
-            )
-        )
+def _with_layer(layer: str, look: Look, on: bool) -> Look:
+    return replace(look, layers=look.layers | {layer} if on else look.layers - {layer})

@@ -81,7 +81,7 @@ class Editing:
         with quiet():  # that it cannot be assembled is told below
             viewer.show(system)  # not within the lock: it may have to wait for what runs on the page
         with viewer._lock:
-            wrong = str(report) if isinstance(report, NexDynError) else ""
+            wrong = viewer._words.error(report) if isinstance(report, NexDynError) else ""
             redundant = [] if isinstance(report, NexDynError) else redundancy_lines(report, viewer._words)
             marked = [] if isinstance(report, NexDynError) else [row.joint for row in report.redundancy.redundant]
             self._redundant = [name for name in dict.fromkeys(marked) if name in system.joints]
@@ -92,7 +92,7 @@ class Editing:
 
     def refuse(self, error: Exception) -> None:
         """Tell why the file cannot be read; what was shown stays."""
-        self._tell(str(error))
+        self._tell(self._viewer._words.error(error))
 
     def ran(self, result: Result, failure: Exception | None) -> None:
         """Show a run of what is shown, over the one before where both are of the same bodies and joints."""
@@ -102,7 +102,7 @@ class Editing:
             self._mark()
             viewer.lay_over(before if before is not None and same(result.system, before.system) else None)
             if failure is not None:
-                self._tell(str(failure))
+                self._tell(viewer._words.error(failure))
         self._run = result
 
     def write_pose(self) -> None:

@@ -41,11 +41,35 @@ class Floor(NamedTuple):
     normal: np.ndarray
 
 
+def standing(system: System) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The bodies that fixed joints hold on the ground, also through each other, and where: R_WB (3, 3) and p_WB (3,) [m].
+
+    R_WB = R_WA R_AJ R_BJᵀ,  p_WB = p_WA + R_WA p_AJ − R_WB p_BJ,  as it is assembled, wherever the body is described
+    """
+    meeting: dict[str, list[tuple[str, Any, Any]]] = {}
+    for joint in system.joints.values():
+        if joint.kind == "fixed":
+            f, parent, child = joint.frames(system.values), joint.parent.name, joint.child.name
+            meeting.setdefault(parent, []).append((child, (f.R_AJ, f.p_AJ), (f.R_BJ, f.p_BJ)))
+            meeting.setdefault(child, []).append((parent, (f.R_BJ, f.p_BJ), (f.R_AJ, f.p_AJ)))
+    found = {"ground": (np.eye(3), np.zeros(3))}
+    left = ["ground"]
+    while left:
+        name = left.pop()
+        R_WA, p_WA = found[name]
+        for other, (R_AJ, p_AJ), (R_BJ, p_BJ) in meeting.get(name, []):
+            if other not in found:
+                R_WB = R_WA @ R_AJ @ R_BJ.T
+                found[other] = R_WB, p_WA + R_WA @ p_AJ - R_WB @ p_BJ
+                left.append(other)
+    del found["ground"]
+    return found
+
+
 def contact_plane(system: System, up: np.ndarray) -> Floor | None:
     """The plane of the ground, or of a body fixed to it, that bodies touch or roll on; of several the most level one; None where there
     is none."""
-    found = []
-    fixed = {joint.child.name for joint in system.joints.values() if joint.kind == "fixed" and joint.parent.is_ground}
+    found, fixed = [], standing(system)
     for joint in system.joints.values():
         if joint.kind in ROLLING and joint.parent.is_ground:
             frames = joint.frames(system.values)
@@ -55,7 +79,7 @@ def contact_plane(system: System, up: np.ndarray) -> Floor | None:
             if plane.body == "ground":
                 found.append(Floor(plane.p_BF, plane.R_BF[:, 2]))
             elif plane.body in fixed:
-                R, p = system.bodies[plane.body].pose(system.values)
+                R, p = fixed[plane.body]
                 found.append(Floor(p + R @ plane.p_BF, R @ plane.R_BF[:, 2]))
     level = [floor for floor in found if floor.normal @ up > STEEPEST]
     return max(level, key=lambda floor: round(float(floor.normal @ up), 6)) if level else None
@@ -87,8 +111,7 @@ def _grounded(system: System) -> list[tuple[np.ndarray, np.ndarray]]:
     """Vertices (n, 3) [m] in the world and triangles of the solids with faces that are fixed to the ground and that contacts name."""
     from nexdyn.view.geometry import GREY, _Drawing
 
-    drawing, found, known = _Drawing(system), [], set()
-    fixed = {joint.child.name for joint in system.joints.values() if joint.kind == "fixed" and joint.parent.is_ground}
+    drawing, found, known, fixed = _Drawing(system), [], set(), standing(system)
     for force in system.forces.values():
         for frame, solid in _solids(force, system):
             if frame.body not in fixed or not isinstance(solid, Box | Hull | Mesh | HeightField):
@@ -96,7 +119,7 @@ def _grounded(system: System) -> list[tuple[np.ndarray, np.ndarray]]:
             if (frame.body, solid) in known:
                 continue
             known.add((frame.body, solid))
-            R, p = system.bodies[frame.body].pose(system.values)
+            R, p = fixed[frame.body]
             for piece in drawing._shape(frame.body, 0, solid, GREY):
                 at = piece.surface.vertices.astype(float) @ piece.R_BS.T + piece.p_BS
                 found.append((at @ R.T + p, piece.surface.faces))
@@ -161,8 +184,6 @@ def floor_of(system: System, up: np.ndarray, at_start: float, lowest: float, siz
     if touched is not None:
         return touched
     little = LITTLE * size
-    stands = any(
-        joint.kind == "fixed" and joint.parent.is_ground and joint.child.shapes for joint in system.joints.values()
-    )
+    stands = any(system.bodies[name].shapes for name in standing(system))
     at_ground = -little < at_start < size and (stands or lowest > -little)
     return Floor((0.0 if at_ground else lowest - BELOW * size) * up, up)

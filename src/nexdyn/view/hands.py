@@ -25,10 +25,12 @@ class Shared:
     """
 
     def __init__(self, server: Any, control: Any, act: Callable[[Any], None]) -> None:
-        self.control, self._act = control, act
+        self.control, self.act = control, act
         self._loop = server.get_event_loop()
         self._touched, self._by_hand = -float("inf"), control.value
         self._set_anew, self._acting = False, False
+        self.by: Any = None
+        """The browser whose hand has set it last."""
         self._later: asyncio.TimerHandle | None = None
         """Will write what was told while a hand was on the control."""
         control.on_update(self._set)
@@ -37,7 +39,7 @@ class Shared:
 
     async def _set(self, event: Any) -> None:
         if event.client is not None:
-            self._touched, self._by_hand = time.monotonic(), self.control.value
+            self._touched, self._by_hand, self.by = time.monotonic(), self.control.value, event.client
             self._forget()
             self._set_anew = True
             self._go_on()
@@ -50,7 +52,7 @@ class Shared:
 
     def _call(self, value: Any) -> None:
         try:
-            self._act(value)
+            self.act(value)
         except Exception:  # as viser does with its callbacks
             traceback.print_exc()
 

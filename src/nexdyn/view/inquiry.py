@@ -168,6 +168,11 @@ class Inquiry:
             return joint.child.name, joint.frames(system.values).p_BJ
         return None
 
+    @property
+    def points(self) -> tuple[tuple[str, tuple[float, float, float]], ...]:
+        """The measured points: body, and x, y, z [m] in it."""
+        return tuple((point.body, tuple(float(x) for x in point.p_B)) for point in self._points)  # type: ignore[misc]
+
     def clear(self) -> None:
         """Measure no longer."""
         with self.viewer._lock:

@@ -74,19 +74,26 @@ def joint_frames(scene: Any, system: System, row: dict[str, int], f: Frame, size
     return marks
 
 
+def named(system: System, row: dict[str, int]) -> list[tuple[str, int, np.ndarray]]:
+    """The names of joints and bodies that are written, the row of the body and the place (3,) [m] in it: the joint's point, or the centre
+    of mass."""
+    joints = list(system.joints.values())[:MOST_NAMES]
+    bodies = [name for name in row if name in system.bodies][: MOST_NAMES - len(joints)]
+    return [
+        *((joint.name, row[joint.child.name], joint.frames(system.values).p_BJ) for joint in joints),
+        *((name, row[name], system.bodies[name].resolved(system.values).com) for name in bodies),
+    ]
+
+
 class Names(Marks):
     """The names of joints and bodies, written where a joint's frame and a body's centre of mass are."""
 
     def __init__(self, scene: Any, system: System, row: dict[str, int], f: Frame) -> None:
-        joints = list(system.joints.values())[:MOST_NAMES]
-        bodies = [name for name in row if name in system.bodies][: MOST_NAMES - len(joints)]
-        p = [joint.frames(system.values).p_BJ for joint in joints]
-        p += [system.bodies[name].resolved(system.values).com for name in bodies]
-        rows = [*(row[joint.child.name] for joint in joints), *(row[name] for name in bodies)]
-        super().__init__(rows, [np.eye(3)] * len(p), p)
+        written = named(system, row)
+        super().__init__([i for _, i, _ in written], [np.eye(3)] * len(written), [p for _, _, p in written])
         self.handles = [
             scene.add_label(f"/motion/name{k}", name, position=at, font_screen_scale=0.8, anchor="bottom-left")
-            for k, (name, at) in enumerate(zip([*(j.name for j in joints), *bodies], self.at(f)[0], strict=True))
+            for k, ((name, _, _), at) in enumerate(zip(written, self.at(f)[0], strict=True))
         ]
 
     @property
@@ -126,25 +133,30 @@ def body_frames(scene: Any, f: Frame, size: float) -> Marks:
     return marks
 
 
-def inertias(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
-    """The ellipsoid of even density of each body with mass, about its centre of mass; of a point mass a small ball."""
-    rows, R, p, axes = [], [], [], []
+def ellipsoids(
+    system: System, row: dict[str, int], size: float
+) -> list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Body, attitude (3, 3), centre (3,) [m] in it and semi-axes (3,) [m] of the ellipsoid of even density of each body with mass."""
+    found = []
     for name in row:
         body = system.bodies[name].resolved(system.values) if name in system.bodies else None
         if body is not None and body.mass > 0.0:
             moments, turned = np.linalg.eigh(body.inertia)
             turned[:, 2] *= np.linalg.det(turned)
             squared = 2.5 * (moments.sum() - 2.0 * moments) / body.mass
-            rows.append(row[name])
-            R.append(turned)
-            p.append(body.com)
-            axes.append(np.sqrt(np.maximum(squared, (0.005 * size) ** 2)))
-    if not rows:
+            found.append((name, turned, body.com, np.sqrt(np.maximum(squared, (0.005 * size) ** 2))))
+    return found
+
+
+def inertias(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
+    """The ellipsoid of even density of each body with mass, about its centre of mass; of a point mass a small ball."""
+    found = ellipsoids(system, row, size)
+    if not found:
         return None
-    marks, ball = Marks(rows, R, p), sphere(1.0)
+    marks, ball = Marks([row[x[0]] for x in found], [x[1] for x in found], [x[2] for x in found]), sphere(1.0)
     at, q = marks.at(f)
     marks.handle = scene.add_batched_meshes_simple(
-        "/motion/inertia", ball.vertices, ball.faces, q, at, batched_scales=np.array(axes, dtype=np.float32),
+        "/motion/inertia", ball.vertices, ball.faces, q, at, batched_scales=np.array([x[3] for x in found], dtype=np.float32),
         batched_colors=linear(np.array(INERTIA) / 255.0), opacity=0.45, lod="off", cast_shadow=False,
     )  # fmt: skip
     return marks

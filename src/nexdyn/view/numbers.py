@@ -12,7 +12,6 @@ import base64
 import contextlib
 import gzip
 import hashlib
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from nexdyn.view.cards import joints_of, of_matter, touching, tree
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.section import Section, pose_of, section_of
-from nexdyn.view.stage import AMBIENT, LAYERS, LENS, LINES, SIDES, SKIES, Stage, by_body
+from nexdyn.view.stage import AMBIENT, LAYERS, LENS, LINES, SIDES, SKIES, Stage
 
 if TYPE_CHECKING:
     from nexdyn.view.words import Words
@@ -41,6 +40,7 @@ LABELS = (
     "plane at", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
     "follow what is selected", "plus and minus zoom, 0 shows all, left and right arrows move",
     "ground", "not recorded", "plot", "of", "(all)", "Keep this plot", "Drop kept plots", "and {} more", "member",
+    "arrow length", "trail [s]",
 )  # fmt: skip
 """What the page of a recording says, the layers too."""
 
@@ -147,51 +147,56 @@ def _digest(x: np.ndarray) -> bytes:
 def knowledge(
     stage: Stage, numbers: Numbers, words: Words, seen: frozenset[str], recorded: frozenset[str]
 ) -> dict[str, Any]:
-    """What the page is told of the scene: nodes, cards, views, layers: those that are `seen` at first, and those that are `recorded`."""
+    """What the page is told of all moments: cards, views, layers: those `seen` at first, and those that are `recorded`."""
     motion, system = stage.motion, stage.system
     cards: dict[str, Any] = {}
     for name, curves in numbers.bodies.items():
-        joints = joints_of(system, name)
-        fixed = [[row.name, row.values.tolist(), row.unit] for row in of_matter(system, name)]
-        reactions = [curve for joint in joints for curve in numbers.joints[joint] if "|" in curve[0]]
-        cards[f"body:{name}"] = {"fixed": fixed, "curves": curves + reactions + numbers.touched.get(name, [])}
+        reactions = [curve for joint in joints_of(system, name) for curve in numbers.joints[joint] if "|" in curve[0]]
+        cards[f"body:{name}"] = {"curves": curves + reactions + numbers.touched.get(name, [])}
     for name, curves in numbers.joints.items():
-        joint = system.joints[name]
-        frames = joint.frames(system.values)
-        cards[f"joint:{name}"] = {
-            "fixed": [], "curves": curves, "child": joint.child.name, "p": frames.p_BJ.tolist(), "q": quaternion(frames.R_BJ).tolist(),
-        }  # fmt: skip
+        cards[f"joint:{name}"] = {"curves": curves, "child": system.joints[name].child.name}
     return {
-        "parallel": stage.parallel, "lens": LENS,
+        "parallel": stage.parallel, "lens": LENS, "moves": motion.moves,
         "times": numbers.times.tolist(), "bodies": motion.bodies, "cards": cards, "ghost": numbers.ghost, "tree": tree(system, words),
-        "pieces": _pieces(stage), "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
-        "follow": stage.look.follow, "opaque": [[handle.name, own] for handle, own in stage._opaque],
+        "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
+        "follow": stage.look.follow, "arrows": stage.look.arrows, "trail": stage.look.trail,
+        "trailed": [[[*motion.bodies, "ground"][i], np.asarray(p, dtype=float).tolist()] for i, p in stage._trailed],
         "opacity": stage.look.opacity, "section": stage.look.section,
         "sections": {side: _section(side) for side in SECTIONS},
         "views": {parallel: _views(stage, parallel) for parallel in (False, True)},
         "behind": {dark: _behind(stage, dark) for dark in (False, True)},
         "layers": {
-            layer: [words(layer), [node.name for node in stage._nodes.get(layer, [])], layer in seen, layer in recorded]
+            layer: [words(layer), layer in seen, layer in recorded]
             for layer in LAYERS
             if stage._nodes.get(layer) or layer == "shadows"
         },
-        "ghosts": [marks.handle.name for marks in getattr(stage._carried.get("ghost"), "_groups", [])],
         "words": {label: words(label) for label in LABELS},
     }  # fmt: skip
 
 
+def sized(stage: Stage) -> dict[str, Any]:
+    """What depends on the sizes of the bodies: the nodes of the scene, and what is fixed to bodies."""
+    system = stage.system
+    fixed: dict[str, Any] = {
+        f"body:{name}": {"fixed": [[row.name, row.values.tolist(), row.unit] for row in of_matter(system, name)]}
+        for name in stage.motion.bodies
+    }
+    for name, joint in system.joints.items():
+        frames = joint.frames(system.values)
+        fixed[f"joint:{name}"] = {"fixed": [], "p": frames.p_BJ.tolist(), "q": quaternion(frames.R_BJ).tolist()}
+    ghosts = getattr(stage._carried.get("ghost"), "_groups", [])
+    return {
+        "pieces": _pieces(stage), "ghosts": [marks.handle.name for marks in ghosts], "cards": fixed,
+        "opaque": [[handle.name, own] for handle, own in stage._opaque],
+        "nodes": {layer: [node.name for node in nodes] for layer, nodes in stage._nodes.items()},
+    }  # fmt: skip
+
+
 def _pieces(stage: Stage) -> list[list[Any]]:
-    """The node whose surface it has, its body, and the quaternion and position in it, of all that can be picked (Stage._add_bodies)."""
-    by_surface = defaultdict(list)
-    for piece in stage.drawn:
-        by_surface[id(piece.surface)].append(piece)
-    shared = [group for group in by_surface.values() if len(group) > 1]
-    found = [(f"/motion/batch{k}", piece) for k, group in enumerate(shared) for piece in group]
-    for name, own in by_body(group[0] for group in by_surface.values() if len(group) == 1).items():
-        found += [(f"/motion/body{stage.row[name]}/piece{k}", piece) for k, piece in enumerate(own)]
+    """The node whose surface it has, its body, and the quaternion and position in it, of all that can be picked."""
     return [
         [node, piece.body, np.round(quaternion(piece.R_BS), 9).tolist(), np.asarray(piece.p_BS, dtype=float).tolist()]
-        for node, piece in found
+        for node, piece in stage.held
     ]
 
 

@@ -84,7 +84,7 @@
 
   // --- select, and go to the plots of what is selected: with "Plot it", and where some are drawn already --------------------------------
   const PLOTS = { "Plot it": "Plots", "画曲线": "曲线" };  // the button, and the tab of the plots
-  const plotsTab = () => [...document.querySelectorAll("[role=tab]")].find(x => Object.values(PLOTS).includes(x.innerText.trim()));
+  const plotsTab = () => [...document.querySelectorAll("[role=tab]")].find(x => Object.values(PLOTS).includes(x.textContent.trim()));
   const toPlot = title => {
     const found = [...document.querySelectorAll(".u-title")].find(x => x.textContent === title)?.closest(".uplot");
     found?.scrollIntoView({ block: "nearest" });
@@ -114,7 +114,7 @@
     }
   };
   window.addEventListener("click", event => {
-    if (!window.__nexdynAsk && PLOTS[event.target?.closest?.("button")?.innerText.trim()]) goToPlots();
+    if (!window.__nexdynAsk && PLOTS[event.target?.closest?.("button")?.textContent.trim()]) goToPlots();
   }, true);
 
   // --- hover -----------------------------------------------------------------------------------------------------------
@@ -262,7 +262,7 @@
   if (window.__nexdynSoftware && !window.__nexdynShadows) {
     const why = document.documentElement.lang === "zh" ? "没有 GPU：此浏览器不画阴影（地址后加 ?shadows 可画）"
       : "No GPU: this browser leaves shadows out (add ?shadows to the address to have them)";
-    const isOfShadows = x => /^(shadows|阴影)$/.test(x.innerText?.trim() ?? "");
+    const isOfShadows = x => /^(shadows|阴影)$/.test(x.textContent.trim() ?? "");
     window.addEventListener("click", event => {  // switched by hand
       const label = event.target?.closest?.("label") ?? event.target?.labels?.[0];
       if (label && isOfShadows(label)) window.__nexdynShadows = true;
@@ -291,11 +291,11 @@
   const chinese = document.documentElement.lang === "zh", close = chinese ? "关闭" : "close";
   const icons = chinese ? { "list-search": "命令", adjustments: "设置", x: close } : { "list-search": "commands", adjustments: "settings", x: close };
   const name = x => {
-    if (x.labels?.length && x.labels[0].innerText.trim()) return "";
+    if (x.labels?.length && x.labels[0].textContent.trim()) return "";
     const icon = [...(x.querySelector("svg")?.classList ?? [])].map(c => c.match(/^tabler-icon-(.+)$/)?.[1]).find(c => c);
-    if (x.tagName === "BUTTON") return x.innerText.trim() ? "" : icons[icon] ?? icon ?? (x.querySelector("svg") ? close : "");
+    if (x.tagName === "BUTTON") return x.textContent.trim() ? "" : icons[icon] ?? icon ?? (x.querySelector("svg") ? close : "");
     for (let row = x.parentElement; row && row !== document.body; row = row.parentElement) {
-      const label = row.querySelector("label")?.innerText.trim();
+      const label = row.querySelector("label")?.textContent.trim();
       if (label) return label;
     }
     if (/^[\d.]+x$/.test(x.value ?? "")) return chinese ? "速度" : "speed";  // of the player of recordings

@@ -19,9 +19,10 @@ const unpacked = async kept => {
 };
 let values = new Float32Array(0);  // until they are unpacked
 const state = {
-  key: "", points: [], follow: data.follow, place: null, still: [0, 0, 0], opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
+  key: "", points: [], arrows: data.arrows, trail: data.trail, follow: data.follow, place: null, still: [0, 0, 0], opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
 };
 
+document.body.classList.toggle("nexdyn-pose", !data.moves);
 document.head.append(make("style", { textContent: `
   body { display: flex; }
   #root { flex: 1 1 0; width: auto; min-width: 0; position: relative; transform: translateZ(0); }
@@ -41,6 +42,8 @@ document.head.append(make("style", { textContent: `
   #root .mantine-NumberInput-root:has(+ .mantine-Slider-root), #root .mantine-NumberInput-root + .mantine-Slider-root { display: none; }
   #nexdyn-time { flex: 1 1 0; min-width: 0; display: flex; align-items: center; gap: 0.6em; font: 13px sans-serif; }
   #nexdyn-time input { flex: 1 1 0; min-width: 0; } #nexdyn-time output { font-variant-numeric: tabular-nums; }
+  /* of a pose the player leaves the button of its own tree alone, where the cube is */
+  .nexdyn-pose #root .mantine-Paper-root:has(> [aria-label$="scene tree"]) { display: none !important; }
   @media (max-width: 700px) { body { flex-direction: column; } #root { height: auto; }
     #nexdyn { flex: 0 0 45%; border-left: 0; border-top: 1px solid #ddd; } }` }));
 
@@ -89,6 +92,8 @@ const poseOf = ([p, q], t) => {
   return { p: at(p, t), q: turn.map(x => x / size) };
 };
 const pose = (body, t) => body === "ground" ? { p: [0, 0, 0], q: [1, 0, 0, 0] } : poseOf(data.cards[`body:${body}`].curves, t);
+const sized = t => data.drawn[(data.sizes.findLast(([since]) => since <= t) ?? data.sizes[0])[1]];  // what bodies have at a time: parameters may change sizes
+const cardOf = (key, t) => ({ ...data.cards[key], ...sized(t).cards[key] });
 const inWorld = (body, p, t) => { const b = pose(body, t); return plus(b.p, turned(b.q, p)); };
 
 const told = (values, unit) => {  // in the chosen units
@@ -115,7 +120,8 @@ const group = label => `<tr><th colspan="3" scope="rowgroup">${text(label)}</th>
 
 // --- what is asked ------------------------------------------------------------------------------------------------------
 const surfaces = () => { const all = window.__viserSceneTree.getState(); return node => all[node]?.message?.props ?? {}; };
-const seen = layer => data.layers[layer]?.[2];
+const isThere = name => window.__viserSceneTree.getState()[name] !== undefined;
+const seen = layer => data.layers[layer]?.[1];
 const crossing = (a, u, v, from, along) => {  // where a line meets a triangle, how far along it; NaN where it does not
   const e = plus(u, a, -1), g = plus(v, a, -1), h = cross(along, g), det = dot(e, h), r = plus(from, a, -1), c = cross(r, e);
   const x = dot(r, h) / det, y = dot(c, along) / det;
@@ -136,12 +142,12 @@ const pick = (given, t) => {  // picking.py; the nearest triangle that the line 
     const [normal, level] = plane(), above = dot(normal, o) - level, rate = dot(normal, d);
     if (rate > 0) most = Math.max(0, -above / rate); else if (rate < 0) least = Math.max(0, -above / rate); else if (above > 0) most = 0;
   }
-  for (const [node, body, q, p] of data.pieces) {
+  for (const [node, body, q, p] of sized(t).pieces) {
     const { vertices, faces } = surface(node), b = pose(body, t), i = count[node] ?? 0;  // which one of what shares a surface
     count[node] = i + 1;
     if (!vertices) continue;
     const inPiece = v => turned(back(q), turned(back(b.q), v)), middle = plus(b.p, turned(b.q, p));
-    const from = inPiece(plus(o, middle, -1)), along = inPiece(d), radius = reach(node, vertices);
+    const from = inPiece(plus(o, middle, -1)), along = inPiece(d), radius = reach(vertices);
     const closest = -dot(from, along);
     if (closest < -radius || dot(from, from) - closest * closest > radius * radius) continue;
     const face = least > 0 ? window.__nexdynFace?.(node, i) : null;  // scene.js draws it
@@ -159,14 +165,14 @@ const pick = (given, t) => {  // picking.py; the nearest triangle that the line 
   const b = pose(found.body, t);
   return { body: found.body, p: turned(back(b.q), plus(plus(o, d, found.s), b.p, -1)) };
 };
-const reaches = new Map();
-const reach = (node, vertices) => {  // of a ball about a surface's origin
-  if (!reaches.has(node)) {
+const reaches = new WeakMap();
+const reach = vertices => {  // of a ball about a surface's origin
+  if (!reaches.has(vertices)) {
     let most = 0;
     for (let k = 0; k < vertices.length; k += 3) most = Math.max(most, norm(vertices.subarray(k, k + 3)));
-    reaches.set(node, most);
+    reaches.set(vertices, most);
   }
-  return reaches.get(node);
+  return reaches.get(vertices);
 };
 const MOST_POINTS = 3;
 const measure = point => { state.points = [...(state.points.length < MOST_POINTS ? state.points : []), point]; tell(); };
@@ -175,7 +181,7 @@ const answers = {
   hover: (given, t) => {
     const hit = pick(given, t);
     if (!hit) return {};
-    const mass = hit.body === "ground" ? "" : `  ${number(data.cards[`body:${hit.body}`].fixed[0][1][0])} kg`;
+    const mass = hit.body === "ground" ? "" : `  ${number(cardOf(`body:${hit.body}`, t).fixed[0][1][0])} kg`;
     return { name: hit.body, said: hit.body === "ground" ? w("ground") : hit.body + mass };
   },
   select: (given, t) => { choose(given.of ?? `body:${pick(given, t)?.body}`); return { selected: state.key }; },
@@ -189,7 +195,7 @@ const parted = label => {  // a quantity and what it is of, whose name may have 
 };
 const card = t => {
   if (!state.key) return `<p class="nexdyn-said">${text(w("Click a body, or choose one in the model's tree."))}</p>`;
-  const { fixed, curves } = data.cards[state.key], lines = fixed.map(([name, numbers, unit]) => row(w(name), numbers, unit));
+  const { fixed, curves } = cardOf(state.key, t), lines = fixed.map(([name, numbers, unit]) => row(w(name), numbers, unit));
   let last = "";
   for (const curve of curves) {
     const [name, joint] = parted(curve[0]);
@@ -231,8 +237,49 @@ const apart = t => {  // from the ghost: ghost.py
 // --- messages: what the player puts on the page, as it is to be seen ---------------------------------------------------------
 const changed = { visible: {}, props: {}, pose: {} };
 let shadows = seen("shadows"), caught = null;
+const ARROWS = /^\/motion\/(?:sizes\d+\/)?(forces|moments|contacts)$/, TRAILS = /^\/motion\/(?:sizes\d+\/)?trails$/;
+const recorded = new WeakMap(), latest = {};  // points of arrows and trails as they were recorded; the last ones of each node
+let shownAt = data.start;
+const stretched = points => {  // arrows, some times as long as they were recorded, as arrows.py has them
+  const found = Float32Array.from(points), share = state.arrows / data.arrows;
+  for (let k = 0; k < found.length; k += 6) {
+    const along = [0, 1, 2].map(j => points[k + 3 + j] - points[k + j]), length = norm(along);
+    const most = length > 0 ? Math.max(1, data.size / length) : 1;  // none grows longer than the scene
+    for (let j = 0; j < 3; j++) found[k + 3 + j] = points[k + j] + Math.min(share, most) * along[j];
+  }
+  return found;
+};
+const trailed = t => {  // the paths of the last state.trail seconds, as segments
+  const from = Math.max(data.start, t - state.trail), found = [];
+  for (const [body, p] of data.trailed) {
+    let last = null;
+    for (let k = 0; k <= TRAIL_POINTS; k++) {
+      const now = inWorld(body, p, from + k / TRAIL_POINTS * (t - from));
+      if (last) found.push(...last, ...now);
+      last = now;
+    }
+  }
+  return Float32Array.from(found.length ? found : [0, 0, 0, 0, 0, 0]);
+};
+const TRAIL_POINTS = 120;
+const fitted = (name, points) => ARROWS.test(name) ? state.arrows === data.arrows ? points : stretched(points)
+  : state.trail === data.trail ? points : trailed(shownAt);
+const fit = message => {
+  const props = message.updates ?? message.props, { name } = message;
+  if (!props?.points || !(ARROWS.test(name) || TRAILS.test(name))) return;
+  if (!recorded.has(message)) recorded.set(message, props.points);
+  latest[name] = recorded.get(message);
+  props.points = fitted(name, latest[name]);
+};
+const refit = () => {
+  shownAt = time();
+  for (const [name, points] of Object.entries(latest))
+    if (isThere(name)) send({ type: "SceneNodeUpdateMessage", name, updates: { points: fitted(name, points) } });
+};
 const fixed = message => {  // the same objects come again each time the recording begins anew
   const { type, name } = message;
+  if (name === data.clock && type === "SetPositionMessage") shownAt = message.position[0];
+  fit(message);
   if (type === "SetSceneNodeVisibilityMessage" && name in changed.visible) message.visible = changed.visible[name];
   else if (type === "SetPositionMessage" && changed.pose[name]) message.position = changed.pose[name].position;
   else if (type === "SetOrientationMessage" && changed.pose[name]) message.wxyz = changed.pose[name].wxyz;
@@ -272,22 +319,23 @@ const send = (...messages) => {
 };
 const setProps = (name, updates) => {
   changed.props[name] = { ...changed.props[name], ...updates };
-  send({ type: "SceneNodeUpdateMessage", name, updates });
+  if (isThere(name)) send({ type: "SceneNodeUpdateMessage", name, updates });
 };
 const setVisible = (names, visible) => {
   for (const name of names) {
     changed.visible[name] = visible;
-    send({ type: "SetSceneNodeVisibilityMessage", name, visible });
+    if (isThere(name)) send({ type: "SetSceneNodeVisibilityMessage", name, visible });
   }
 };
+const nodesOf = layer => [...new Set(data.drawn.flatMap(x => x.nodes[layer] ?? []))];
 const setLayer = (layer, on) => {
-  data.layers[layer][2] = on;
+  data.layers[layer][1] = on;
   if (layer === "shadows") send({ type: "EnableLightsMessage", enabled: true, cast_shadow: shadows = on });
-  setVisible(data.layers[layer][1], on);
+  setVisible(nodesOf(layer), on);
 };
 const setOpacity = share => {
   state.opacity = share;
-  for (const [name, own] of data.opaque) setProps(name, { opacity: share * own >= 1 ? null : share * own });
+  for (const [name, own] of data.drawn.flatMap(x => x.opaque)) setProps(name, { opacity: share * own >= 1 ? null : share * own });
   opacity.value = share;
 };
 const plane = () => {  // normal of what is kept, and its level
@@ -328,7 +376,7 @@ const setDark = dark => {
   send({ type: "ThemeConfigurationMessage", titlebar_content: null, control_layout: "floating", control_width: "medium", show_logo: false,
     show_share_button: false, dark_mode: dark, colors: null }, { type: "BackgroundImageMessage", ...background() });
   const [cell, section] = data.behind[dark].lines.map(x => [x, x, x]);
-  for (const name of data.layers.grid?.[1] ?? []) setProps(name, { cell_color: cell, section_color: section });
+  for (const name of nodesOf("grid")) setProps(name, { cell_color: cell, section_color: section });
   setProps("/light", { intensity: data.behind[dark].light });
   drawPlots();
 };
@@ -374,7 +422,7 @@ const hull = points => {  // Andrew's monotone chain
 const MOST_VERTICES = 800;
 const outline = (body, t, see) => {
   const { p, q } = pose(body, t), points = [], surface = surfaces();
-  for (const [node, of, turn, place] of data.pieces) {
+  for (const [node, of, turn, place] of sized(t).pieces) {
     const vertices = of === body && surface(node).vertices;
     if (!vertices) continue;
     const step = 3 * Math.max(1, Math.ceil(vertices.length / 3 / MOST_VERTICES));
@@ -396,7 +444,7 @@ const mark = (t, box) => {
   const line = (a, b, color) => a && b && parts.push(`<line x1="${a[0]}" y1="${a[1]}" x2="${b[0]}" y2="${b[1]}" stroke="${color}" stroke-width="3"/>`);
   if (kind === "body") parts.push(outline(name, t, see));
   if (kind === "joint") {
-    const { child, p, q } = data.cards[state.key], origin = see(inWorld(child, p, t));
+    const { child, p, q } = cardOf(state.key, t), origin = see(inWorld(child, p, t));
     ["#d62728", "#2ca02c", "#1f77b4"].forEach((color, k) =>
       line(origin, see(inWorld(child, plus(p, turned(q, [0, 1, 2].map(m => m === k ? 0.15 * data.size : 0))), t)), color));
   }
@@ -441,7 +489,7 @@ const choose = key => {
   if (next !== state.follow) setFollow(next, true);
 };
 const measureSelected = () => {
-  const [kind, ...rest] = state.key.split(":"), it = data.cards[state.key];
+  const [kind, ...rest] = state.key.split(":"), it = cardOf(state.key, time());
   if (kind === "body") measure({ body: rest.join(":"), p: it.fixed.at(-1)[1] });
   else if (kind === "joint") measure({ body: it.child, p: it.p });
 };
@@ -461,14 +509,16 @@ const tell = () => {
 };
 
 const tabs = make("div", { role: "tablist" }), panels = {};
+const shownFirst = data.moves ? "Plots" : "Model";
 for (const name of ["Plots", "Model", "Show"]) {
-  const panel = panels[name] = make("div", { role: "tabpanel", hidden: name !== "Plots" });
+  const panel = panels[name] = make("div", { role: "tabpanel", hidden: name !== shownFirst });
   const tab = button(name, () => {
     for (const [other, one] of Object.entries(panels)) one.hidden = other !== name;
     for (const one of tabs.children) one.setAttribute("aria-selected", one === tab);
   });
   tab.setAttribute("role", "tab");
-  tab.setAttribute("aria-selected", name === "Plots");
+  tab.setAttribute("aria-selected", name === shownFirst);
+  tab.hidden = name === "Plots" && !data.moves;  // of a pose there are none
   tabs.append(tab);
 }
 aside.append(tabs, ...Object.values(panels));
@@ -491,19 +541,27 @@ const tellLevel = () => {  // in the chosen units
   Object.assign(levelBox, { min: factor * (middle - 0.6 * data.size), max: factor * (middle + 0.6 * data.size), step: factor * data.size / 1000 });
   levelBox.value = factor * state.section[1];
 };
+const [arrowsLabel, arrows] = range("arrow length", { min: 0.1, max: 10, step: 0.1 }, x => { state.arrows = x; refit(); });
+const [trailLabel, trail] = range("trail [s]", { min: 0.1, max: 10, step: 0.1 }, x => { state.trail = x; refit(); });
+arrows.value = state.arrows;
+trail.value = state.trail;
 const reset = () => { seek(data.start); if (!asRecorded()) setFollow(data.follow); aim(""); };
 const full = button("Full screen", () => {}, "Z");
 full.dataset.nexdynDo = "fullscreen";
 panels.Show.append(make("div", {}, `${w("view")} `, ...sides.map((name, k) => button(name, () => aim(name), String(k + 1)))),
   make("div", {}, button("Reset", reset, "R"), full), parallelLabel, darkLabel, unitsLabel, followLabel, opacityLabel, sideLabel, levels);
 const boxes = {};
-for (const [layer, [name, , on, recorded]] of Object.entries(data.layers)) {
+for (const [layer, [name, on, recorded]] of Object.entries(data.layers)) {
   const [label, input] = box(layer, on, now => setLayer(layer, now), recorded || on ? name : `${name} (${w("not recorded")})`);
   input.disabled = !recorded && !on;
   boxes[layer] = input;
   panels.Show.append(label);
 }
-if (data.ghosts.length) panels.Show.append(box("ghost", true, on => setVisible(data.ghosts, on))[0]);
+const ghosts = data.drawn.flatMap(x => x.ghosts);
+const isRecorded = layer => { const [, on, kept] = data.layers[layer] ?? []; return on || kept; };
+if (["reaction forces", "reaction moments", "contact forces"].some(isRecorded)) panels.Show.append(arrowsLabel);
+if (data.moves && isRecorded("trails")) panels.Show.append(trailLabel);
+if (ghosts.length) panels.Show.append(box("ghost", true, on => setVisible(ghosts, on))[0]);
 opacity.value = state.opacity;
 follows.value = state.follow;
 levels.hidden = !state.section;
@@ -668,9 +726,9 @@ panels.Plots.append(menus, make("div", {}, `${w("save")} `, button("CSV", () => 
 const asItIs = () => {
   const { camera, cameraControl } = viser(), target = camera.position.clone();
   cameraControl.getTarget(target);
-  const layers = Object.fromEntries(Object.entries(data.layers).map(([layer, [, , on]]) => [layer, on]));
-  const { key, opacity, section, follow, place, still, parallel, dark, si } = state;
-  return { key, opacity, section, follow, place, still, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
+  const layers = Object.fromEntries(Object.entries(data.layers).map(([layer, [, on]]) => [layer, on]));
+  const { key, opacity, section, follow, place, still, parallel, dark, si, arrows, trail } = state;
+  return { key, arrows, trail, opacity, section, follow, place, still, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
     tab: [...tabs.children].findIndex(tab => tab.getAttribute("aria-selected") === "true"),
     eye: camera.position.toArray(), target: target.toArray(), t: performance.now() - moved > 400 ? time() : null };
 };
@@ -684,13 +742,17 @@ const asItWas = given => {
   if (given.dark !== state.dark) setDark(given.dark);
   if (given.si !== state.si) setUnits(given.si);
   if (given.opacity !== state.opacity) setOpacity(given.opacity);
+  Object.assign(state, { arrows: given.arrows, trail: given.trail });
+  arrows.value = state.arrows;
+  trail.value = state.trail;
+  refit();
   if (given.section?.join() !== state.section?.join()) setSection(given.section);
   if (given.follow !== state.follow || given.place || given.still.some(x => x)) {
     setFollow(given.follow);
     Object.assign(state, { place: given.place, still: given.still });
   }
   for (const [layer, on] of Object.entries(given.layers))
-    if (data.layers[layer] && on !== data.layers[layer][2]) { setLayer(layer, on); boxes[layer].checked = on; }
+    if (data.layers[layer] && on !== data.layers[layer][1]) { setLayer(layer, on); boxes[layer].checked = on; }
   viser().cameraControl.setLookAt(...given.eye, ...given.target, false);
   if (given.t !== null) seek(given.t);
   select(given.key);

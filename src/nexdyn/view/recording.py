@@ -1,4 +1,4 @@
-"""A motion, or the members of a batch, as one HTML file: scene, player and plots on one page that opens without a server and a network.
+"""A motion, a pose, or the members of a batch, as one HTML file: scene, player and plots on one page that opens without a server.
 
     recorded time τ = (t − t_0) / speed,  which the player on the page runs through; the plots' cursor is at t
 
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import InputError, SolveError, warn
+from nexdyn.errors import InputError, SolveError
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.results.batch import BatchResult
 from nexdyn.simulation.quiet import quiet
@@ -35,13 +35,15 @@ from nexdyn.view.extras import need
 from nexdyn.view.ghost import Ghost, check_same
 from nexdyn.view.members import first_of, labels
 from nexdyn.view.motion import Motion, motion_of
-from nexdyn.view.numbers import MANY, Numbers, knowledge
+from nexdyn.view.numbers import MANY, Numbers, knowledge, sized
 from nexdyn.view.recorded_plots import recorded_plots
-from nexdyn.view.sizes import change_times
+from nexdyn.view.section import NODE as SECTION
+from nexdyn.view.sizes import sizes_of, system_at
 from nexdyn.view.stage import CLOCK, LAYERS, SHOWN_AT_FIRST, Look, Stage
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
+    from nexdyn.model.system import System
     from nexdyn.results.result import Result
 
 SUFFIXES = (".html", ".htm")
@@ -51,13 +53,11 @@ SHORTEST, LONGEST = 2.0, 120.0
 MOST_FRAMES = 6000
 MOST_MEMBERS = 20
 """Members of a batch that are recorded where none are chosen."""
-MOST_TOLD = 5
-"""Times of changes that are told."""
 
 
 @checked_call
 def record(
-    result: Result | BatchResult,
+    result: Result | BatchResult | System,
     path: PathLike | None = None,
     *,
     speed: float | None = None,
@@ -70,7 +70,7 @@ def record(
     members: Sequence[int] | None = None,
 ) -> Recording:
     """The motion of a result as one HTML page, written to `path` (.html) where that is given; of a batch its members, one of which is
-    chosen from a list.
+    chosen from a list; of a system the pose in which a run would start. Where parameters change sizes on the way, each moment has its own.
 
     speed: times real time; None: 1, or what makes it last 2 s at least and 2 min at most.
     layers: what is seen at first, of "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces",
@@ -91,6 +91,8 @@ def record(
     unknown = set(layers) - set(LAYERS)
     if unknown:
         raise InputError(f"no layer {', '.join(sorted(unknown))}; layers: {', '.join(LAYERS)}")
+    if speed is not None and not motion.moves:
+        raise InputError("speed is of a motion; this is one pose: leave speed out")
     if follow and follow not in motion.bodies:
         motion.system.body(follow)  # raises the error that names the nearest
     over = None if ghost is None else motion_of(ghost)
@@ -98,8 +100,6 @@ def record(
         check_same(motion.system, over.system)
     setting = Setting(_speed(motion, speed), words, over, members=taken)
     look = Look(frozenset(layers), follow=follow, opacity=opacity, section=section)
-    if changes := change_times(motion, up_of(motion.system)):
-        warn(f"{SIZES_OF_START.format(_listed(changes))}; a video and stills are drawn in those of each moment")
     recording = Recording(page_of(motion, look, setting))
     if target is not None:
         recording.save(target)
@@ -214,13 +214,7 @@ def page_of(motion: Motion, look: Look, setting: Setting) -> str:
         scene, kept = _parts(members, look, setting)
     scene = scene.replace('<html lang="en">', f'<html lang="{words.language}">', 1)
     head, body, tail = with_ours(scene, name).partition('<div id="root"></div>')
-    said = words("shown at {} × real time").format(f"{speed:g}") if speed != 1.0 else words("shown in real time")
-    aside = _ASIDE.format(
-        name=html.escape(name),
-        said=html.escape(said),
-        method=html.escape(_method(motion)),
-        sizes=_sizes(motion, words),
-    )
+    aside = _ASIDE.format(name=html.escape(name), said=html.escape(_said(motion, speed, words)))
     program = _kept("text/plain", "nexdyn-plotly", base64.b64encode(_compressed(plotly.get_plotlyjs())).decode())
     ours = "".join(f'<script type="module">{script(file)}</script>' for file in ("record.js", "page.js"))
     return f"{head}{body}{aside}{kept}{program}{ours}{tail}"
@@ -283,20 +277,25 @@ def _kept(kind: str, name: str, text: str) -> str:
 
 def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: Numbers) -> tuple[str, dict[str, Any]]:
     """viser's page with the scene and all its moments, and what our script knows of them."""
-    stage, ghost = Stage(server, motion, look, setting.dark), setting.ghost
-    if ghost is not None:
-        stage.carry("ghost", lambda scene, _: Ghost(scene, ghost, motion.start))
+    stages, since, groups = _stages(server, motion, look, setting)
+    stage = stages[0]
     if setting.camera is not None:
         camera, (eye, target, field, parallel) = server.initial_camera, setting.camera
         camera.position, camera.look_at, camera.fov = tuple(eye.tolist()), tuple(target.tolist()), field
-        stage.lens(parallel)
+        for one in stages:
+            one.lens(parallel)
     if len(motion.bodies) <= MANY:
-        stage.look = replace(stage.look, layers=frozenset(LAYERS))  # all of it, seen or not
+        for one in stages:
+            one.look = replace(one.look, layers=frozenset(LAYERS))  # all of it, seen or not
     known = knowledge(stage, numbers, setting.words, look.layers, stage.look.layers)
     if setting.camera is not None:  # where Reset brings the camera back to
         for views in known["views"].values():
             views[""] = [x.tolist() for x in setting.camera[:2]]
-    known["shared"] = setting.camera is not None
+    known |= {"shared": setting.camera is not None, "drawn": [sized(one) for one in stages], "sizes": since}
+    seen = since[0][1]
+    for k, group in enumerate(groups):
+        group.visible = k == seen
+    stages[seen].show(motion.start)
     length, count = (motion.end - motion.start) / setting.speed, _frames(motion, setting.speed)
     serializer = server.get_scene_serializer()
     for k in range(1, count + 1):
@@ -304,8 +303,61 @@ def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: 
         t = motion.start + (motion.end - motion.start) * k / count
         if setting.progress is not None:
             setting.progress(t)
-        stage.show(t)
+        if (now := since[system_at(since, t)][1]) != seen:
+            groups[seen].visible, groups[now].visible, seen = False, True, now
+        stages[seen].show(t)
     return str(serializer.as_html(dark_mode=setting.dark)), known
+
+
+class _Groups:
+    """The scene of a recording with a group of nodes for each of the sizes that bodies have: `begin` begins another one.
+
+    The player loses nodes that go and come again under their old name, so all are there from the start, and one group is seen."""
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        self._kept: dict[str, Any] = {}  # nodes of all groups
+        self.frames: list[Any] = []
+
+    def begin(self) -> None:
+        """Put what is added from now on into a group of its own."""
+        self.frames.append(self._scene.add_frame(f"/motion/sizes{len(self.frames)}", show_axes=False, visible=False))
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._scene, name)
+        if not name.startswith("add_"):
+            return found
+
+        def add(node: str, *given: Any, **named: Any) -> Any:
+            if node.startswith("/motion/") and node != SECTION:
+                return found(node.replace("/motion", self.frames[-1].name, 1), *given, **named)
+            if node not in self._kept:
+                self._kept[node] = found(node, *given, **named)
+            return self._kept[node]
+
+        return add
+
+
+def _stages(
+    server: Any, motion: Motion, look: Look, setting: Setting
+) -> tuple[list[Stage], list[tuple[float, int]], list[Any]]:
+    """A stage for each of the sizes that bodies have, from which time [s] on each is seen, and the nodes by which it is."""
+    ghost = setting.ghost
+    make: Any = None if ghost is None else lambda scene, _: Ghost(scene, ghost, motion.start)
+    systems, since = sizes_of(motion, up_of(motion.system))
+    groups = _Groups(server.scene)
+    stages: list[Stage] = []
+    for system in systems:
+        if len(systems) > 1:
+            groups.begin()
+        scene = groups if len(systems) > 1 else None
+        like = stages[0] if stages else None
+        with quiet():  # of meshes that are missing it was said before
+            stage = Stage(server, replace(motion, system=system), look, setting.dark, like=like, scene=scene)
+        look = stage.look  # what travels is followed
+        stage.carry("ghost", make)
+        stages.append(stage)
+    return stages, since, groups.frames
 
 
 def _frames(motion: Motion, speed: float) -> int:
@@ -322,20 +374,12 @@ def _json(data: Any) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def _method(motion: Motion) -> str:
-    return motion.result.recording.method if motion.result is not None else ""
+def _said(motion: Motion, speed: float, words: Words) -> str:
+    if not motion.moves:
+        return words("a pose")
+    said = words("shown at {} × real time").format(f"{speed:g}") if speed != 1.0 else words("shown in real time")
+    return said if motion.result is None else f"{said}, {motion.result.recording.method}"
 
 
 _SCENE = 'window.__VISER_EMBED_DATA__="'
-_ASIDE = """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p>{sizes}</aside>"""
-SIZES_OF_START = "parameters change sizes at t = {} s; a recording draws the sizes of the start throughout"
-
-
-def _listed(times: list[float]) -> str:
-    return ", ".join(f"{t:.4g}" for t in times[:MOST_TOLD]) + (", …" if len(times) > MOST_TOLD else "")
-
-
-def _sizes(motion: Motion, words: Words) -> str:
-    """That sizes change on the way, where they do: what is recorded has those of the start."""
-    times = change_times(motion, up_of(motion.system))
-    return f'<p role="note">{html.escape(words(SIZES_OF_START).format(_listed(times)))}</p>' if times else ""
+_ASIDE = """<aside id="nexdyn"><h1>{name}</h1><p>{said}</p></aside>"""

@@ -3,6 +3,10 @@
 {
   const viser = () => window.__viserMutable;
   const place = name => viser()?.nodePoseData?.[name]?.position;
+  const nodes = what => {  // of recordings with several sizes in a group for each
+    const all = viser()?.nodeRefFromName ?? {}, groups = Object.keys(all).filter(name => /^\/motion\/sizes\d+$/.test(name));
+    return (groups.length ? groups.map(group => all[what.replace("/motion", group)]) : [all[what]]).filter(x => x);
+  };
   const chinese = document.documentElement.lang === "zh";
   const style = document.createElement("style");
   style.textContent = `
@@ -40,11 +44,11 @@
   const meshes = (root, act) => root?.traverse(x => {
     if (x.isMesh && x.material) for (const material of [x.material].flat()) act(x, material);
   });
-  const above = (name, order) => meshes(viser().nodeRefFromName[name], (mesh, material) => {
+  const above = (name, order) => nodes(name).forEach(node => meshes(node, (mesh, material) => {
     mesh.renderOrder = order;
     if (!material.transparent) { material.transparent = true; material.needsUpdate = true; }
     material.depthTest = material.depthWrite = false;
-  });
+  }));
   // --- without perspective: eye, target and keys are those of viser's camera, what it sees goes through a projection of its own -----
   //   half the height of what is seen  h = |eye − target| tan(φ/2) : at the target it is as large as with perspective
   //   depths from |eye − target| − D to |eye − target| + D,  D = 20 sizes of the scene: also what is behind the eye is seen
@@ -81,13 +85,13 @@
   const before = (renderer, camera) => {
     if (camera === viser().camera) project(camera);
     above("/motion/pressure", 10);
-    meshes(viser().nodeRefFromName["/motion/pressure"], (_, material) =>
-      patch(material, "nexdyn-unlit", "outgoingLight = diffuseColor.rgb;"));
+    nodes("/motion/pressure").forEach(node => meshes(node, (_, material) =>
+      patch(material, "nexdyn-unlit", "outgoingLight = diffuseColor.rgb;")));
     above("/motion/contacts", 11);
     section(renderer);
   };
   // --- a section: materials of bodies end at the plane, and their insides are seen in one darker colour ------------------------
-  const BODIES = /^\/motion\/(batch|body|link|collision|ghost|inertia)\d*$/;
+  const BODIES = /^\/motion\/(?:sizes\d+\/)?(batch|body|link|collision|ghost|inertia)\d*$/;
   const cut = new Map();  // materials that end at the plane, with the side that they had
   let planes = null;
   const lifted = new Map();  // materials of arrows inside bodies, which their faces would hide
@@ -123,7 +127,7 @@
         material.needsUpdate = true;
       });
     }
-    for (const name of ["/motion/forces", "/motion/moments"]) meshes(viser().nodeRefFromName[name], (mesh, material) => {
+    for (const node of ["/motion/forces", "/motion/moments"].flatMap(nodes)) meshes(node, (mesh, material) => {
       if (!lifted.has(material)) lifted.set(material, material.depthTest);
       material.depthTest = false;
       mesh.renderOrder = 11;
@@ -131,7 +135,7 @@
     close([nx, ny, nz], planes[0].constant);
   };
   // --- the faces where it cuts closed surfaces, in the plane n·x = d; as in caps.py ------------------------------------------------
-  const PIECE = /^\/motion\/(body\d+\/piece|batch)\d+$/;
+  const PIECE = /^\/motion\/(?:sizes\d+\/)?(body\d+\/piece|batch)\d+$/;
   const FACE = 0.5, MOST_WAYS = 3000, FINE = 1e-9, APART = 5e-5;
   let caps = null, cached = new Map(), shownCaps = "";
   const along = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -378,9 +382,7 @@
   const number = x => String(Number(x.toPrecision(4)));
   let told = "";
   const tell = () => {
-    const [most, largest] = place("/scale") ?? [0, 0], node = viser()?.nodeRefFromName?.["/motion/pressure"];
-    let seen = most > 0 && node !== undefined && node !== null;
-    for (let x = node; seen && x; x = x.parent) seen = x.visible;
+    const [most, largest] = place("/scale") ?? [0, 0], seen = most > 0 && nodes("/motion/pressure").some(isSeen);
     scale.hidden = !seen;
     if (!seen) return;
     const box = viser().canvas.getBoundingClientRect();

@@ -35,7 +35,7 @@ LEAST, MOST = 64, 3840
 """Pixels of an edge."""
 TELL = 0.3
 """Seconds between what is told of a file that is being made."""
-NOTHING_MOVES = "nothing moves here, so there is no film: save a picture, or wait until the run has ended"
+NOTHING_MOVES = "nothing moves here, so there is no film: save HTML or a picture, or wait until the run has ended"
 
 
 class _LeftError(Exception):
@@ -59,6 +59,8 @@ class _Moment:
     dark: bool
     si: bool
     member: tuple[BatchResult, int] | None
+    selected: str
+    points: tuple[tuple[str, tuple[float, float, float]], ...]
 
 
 class Sharing:
@@ -107,10 +109,10 @@ class Sharing:
         except _LeftError:
             pass
         except NexDynError as error:
-            self._say(client, name, str(error))
+            self._say(client, name, w.error(error))
         except Exception as error:  # whatever it is, the viewer goes on
             traceback.print_exc()
-            self._say(client, name, f"{type(error).__name__}: {error}")
+            self._say(client, name, w.error(f"{type(error).__name__}: {error}"))
         finally:
             with self._lock:
                 self.making.discard(of)
@@ -152,11 +154,12 @@ class Sharing:
                 np.array(camera.look_at, dtype=float) - drift, float(camera.fov), viewer._cameras.parallel,
                 (int(camera.image_width), int(camera.image_height)),
                 viewer._dark, viewer._units == SI, None if batch is None or shown is None else (batch, shown),
+                viewer._inquiry.key, viewer._inquiry.points,
             )  # fmt: skip
 
     def _content(self, kind: str, moment: _Moment, progress: _Progress) -> bytes:
-        if kind != "Picture" and not moment.motion.moves:
-            raise InputError(self._words(NOTHING_MOVES))
+        if kind in ("MP4", "GIF") and not moment.motion.moves:
+            raise InputError(NOTHING_MOVES)
         if kind == "HTML":
             from nexdyn.view.recording import Setting, page_of, shown_among
 
@@ -198,7 +201,7 @@ class _Progress:
 
 def shot_of(moment: _Moment, film: bool) -> Shot:
     """How the page's view is drawn: by its camera, with what pictures have of its layers."""
-    from nexdyn.view.stills import VIDEO_SAMPLES, Shot
+    from nexdyn.view.stills import PICTURED, VIDEO_SAMPLES, Shot
 
     look, layers = moment.look, moment.look.layers
     field = LONG if moment.parallel else moment.field  # of a long lens the eye is far away
@@ -210,9 +213,7 @@ def shot_of(moment: _Moment, film: bool) -> Shot:
     seen: dict[str, Any] = {"samples": VIDEO_SAMPLES} if film else {}
     return Shot(
         (size[0], size[1]), follow=look.follow or None, trails=look.trail if "trails" in layers else 0.0, opacity=look.opacity,
-        section=look.section, contacts="contact forces" in layers, pressure="contact pressure" in layers,
-        collision="collision shapes" in layers, eye=tuple(eye.tolist()), target=tuple(moment.target.tolist()), field=field,
-        reactions="reaction forces" in layers, moments="reaction moments" in layers, axes="joint axes" in layers, arrows=look.arrows,
-        dark=moment.dark,
-        **seen,
+        section=look.section, eye=tuple(eye.tolist()), target=tuple(moment.target.tolist()), field=field,
+        arrows=look.arrows, dark=moment.dark, selected=moment.selected, points=moment.points,
+        **{flag: layer in layers for layer, flag in PICTURED.items()}, **seen,
     )  # fmt: skip

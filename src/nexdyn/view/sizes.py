@@ -6,6 +6,7 @@ A change of parameters, by an event or by hand, may move joints and shapes in th
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,7 @@ def systems_of(motion: Motion) -> list[tuple[float, System]]:
     return [(float(t[first]), system) for first, _, system in segments(motion.system, motion.result.recording)]
 
 
-def system_at(systems: list[tuple[float, System]], t: float) -> int:
+def system_at(systems: Sequence[tuple[float, object]], t: float) -> int:
     """Which of them holds at the time `t` [s]."""
     return max(0, sum(since <= t for since, _ in systems) - 1)
 
@@ -59,13 +60,20 @@ def look_of(system: System, up: np.ndarray) -> bytes:
     return digest.digest()
 
 
-def change_times(motion: Motion, up: np.ndarray) -> list[float]:
-    """When what is drawn of a motion changes its sizes [s]."""
+def sizes_of(motion: Motion, up: np.ndarray) -> tuple[list[System], list[tuple[float, int]]]:
+    """The systems as which a motion is drawn, no two of which look alike, and from which time [s] on it is drawn as which of them."""
     systems = systems_of(motion)
-    if len(systems) < 2 or motion.result is None:
-        return []
-    events = motion.result.recording.settings.get("events", [])
+    result = motion.result
+    events = result.recording.settings.get("events", []) if len(systems) > 1 and result is not None else []
     if not any((event.get("change") or {}).get("parameters") for event in events):  # what is switched alone has no size
-        return []
-    looks = [look_of(system, up) for _, system in systems]
-    return [systems[k][0] for k in range(1, len(looks)) if looks[k] != looks[k - 1]]
+        return [systems[0][1]], [(systems[0][0], 0)]
+    known: dict[bytes, int] = {}
+    found: list[System] = []
+    since: list[tuple[float, int]] = []
+    for t, system in systems:
+        k = known.setdefault(look_of(system, up), len(found))
+        if k == len(found):
+            found.append(system)
+        if not since or since[-1][1] != k:
+            since.append((t, k))
+    return found, since

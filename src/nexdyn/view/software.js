@@ -44,20 +44,33 @@
   };
 
   let last = "", since = 0, coarse = 0;  // coarse: pixels a pixel while something moves; 0: it is drawn so now
+  let own = false, wrapped = null;
+  const draw = m => { own = true; m.requestRender(); own = false; };
+  const move = m => {  // something is to be drawn that has not been asked for here: coarsely, and finely once that is over
+    since = performance.now();
+    if (!coarse) return;
+    if (drawing.getPixelRatio() === FINE * devicePixelRatio) drawing.setPixelRatio(coarse);
+    coarse = 0;
+  };
+  const listen = m => {  // viser asks so for a picture where the scene has changed
+    if (m.requestRender === wrapped) return;
+    const ask = m.requestRender;
+    m.requestRender = wrapped = (...given) => { if (!own) move(m); return ask.apply(m, given); };
+  };
   const settle = () => {
     const m = window.__viserMutable;
-    if (!drawing || !m?.camera) return;
+    if (!drawing || !m?.camera || !m.requestRender) return;
+    listen(m);
     const now = [m.nodePoseData?.["/clock"]?.position?.[0], ...m.camera.matrixWorld.elements].join();
     if (now !== last) [last, since] = [now, performance.now()];
     const rests = performance.now() - since > REST, pixels = drawing.getPixelRatio();
     if (rests && !coarse && pixels < FINE * devicePixelRatio) {
       coarse = pixels;
       drawing.setPixelRatio(FINE * devicePixelRatio);
-      m.requestRender();
+      draw(m);
     } else if (!rests && coarse) {
-      if (pixels === FINE * devicePixelRatio) drawing.setPixelRatio(coarse);
-      coarse = 0;
-      m.requestRender();
+      move(m);
+      draw(m);
     }
   };
 

@@ -111,12 +111,13 @@ class Carried(Protocol):
 class Stage:
     """The nodes of one scene on a viser server. The first frame of `motion` is shown when it is made. home: from where it is seen at first,
     instead of where all of it is in sight. parallel: drawn without perspective. like: a stage of the same bodies in other sizes, in whose
-    place this one comes: the vertical, a followed body and trails go on."""
+    place this one comes: the vertical, a followed body and trails go on. scene: what makes the nodes, instead of the server's own."""
 
     def __init__(
         self, server: Any, motion: Motion, look: Look | None = None, dark: bool = False, home: Camera | None = None,
-        parallel: bool = False, like: Stage | None = None,
+        parallel: bool = False, like: Stage | None = None, scene: Any = None,
     ) -> None:  # fmt: skip
+        self.scene: Any = server.scene if scene is None else scene
         self.server, self.motion, self.dark, self.home, self.parallel = server, motion, dark, home, parallel
         self.system: System = motion.system
         self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
@@ -235,12 +236,12 @@ class Stage:
             self.makers.pop(name, None)
             if make is not None:
                 self.makers[name] = make
-                self._carried[name] = make(self.server.scene, self._frame)
+                self._carried[name] = make(self.scene, self._frame)
 
     def darken(self, dark: bool) -> None:
         """Put a dark sky behind the scene, or the one with the most contrast; what is dark stands out from grey."""
         self.behind = self.backdrops[dark]
-        self.server.scene.set_background_image(sky(self.behind), format="png")
+        self.scene.set_background_image(sky(self.behind), format="png")
         self._ambient.intensity = AMBIENT[dark]
         if self._floor is not None:
             self._floor.cell_color, self._floor.section_color = ((grey,) * 3 for grey in LINES[self.behind])
@@ -251,7 +252,7 @@ class Stage:
         put(self._lens, np.array([float(parallel), self.size, 0.0]))
 
     def _light(self) -> None:
-        self.server.scene.configure_default_lights(cast_shadow="shadows" in self.look.layers)
+        self.scene.configure_default_lights(cast_shadow="shadows" in self.look.layers)
 
     def keep_place(self, steady: bool = False) -> None:
         """Keep the followed body where it was at the start, or where it is seen now; with none, the scene where it was, or is."""
@@ -312,7 +313,7 @@ class Stage:
     # --- the nodes ------------------------------------------------------------------------------------------------
 
     def _lay_out(self, low: np.ndarray) -> None:
-        scene = self.server.scene
+        scene = self.scene
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
         self._ambient: Any = scene.add_light_ambient("/light", intensity=AMBIENT[self.dark])
@@ -338,7 +339,7 @@ class Stage:
         self._light()
 
     def _add_bodies(self) -> None:
-        scene, by_surface = self.server.scene, defaultdict(list)
+        scene, by_surface = self.scene, defaultdict(list)
         for piece in self.drawn:
             by_surface[id(piece.surface)].append(piece)
         shared = [group for group in by_surface.values() if len(group) > 1]
@@ -347,6 +348,8 @@ class Stage:
         p, q = placed(self._frame, self._batch_row, self._batch_q, self._batch_p)
         self._batches: list[tuple[Any, slice]] = []
         self._opaque: list[tuple[Any, float]] = []  # meshes of bodies, and how opaque the model has them
+        self.held: list[tuple[str, Piece]] = []
+        """What can be picked, and the node that has its surface."""
         first = 0
         for k, group in enumerate(shared):
             part, surface = slice(first, first + len(group)), group[0].surface
@@ -359,6 +362,7 @@ class Stage:
                 flat_shading=not surface.smooth,
             )  # fmt: skip
             self._batches.append((handle, part))
+            self.held += [(handle.name, piece) for piece in group]
             self._opaque.append((handle, 1.0))
             self._nodes["shapes"].append(handle)
         self._singles: list[tuple[int, Any, np.ndarray]] = []
@@ -375,11 +379,12 @@ class Stage:
                     flat_shading=not piece.surface.smooth, wxyz=quaternion(piece.R_BS), position=piece.p_BS,
                 )  # fmt: skip
                 self._opaque.append((mesh, piece.color[3]))
+                self.held.append((mesh.name, piece))
 
     def _add_links(self) -> None:
         p, q, stretch = (x.astype(np.float32) for x in self._placing.at(self._frame))
         self._links = [
-            self.server.scene.add_batched_meshes_simple(
+            self.scene.add_batched_meshes_simple(
                 f"/motion/link{k}", link.surface.vertices, link.surface.faces, q[k : k + 1], p[k : k + 1],
                 batched_scales=np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32),
                 batched_colors=linear(link.color), lod="off",
@@ -411,7 +416,7 @@ class Stage:
         across = R_WF.T @ (self.center - point)
         foot = point + R_WF @ (np.round(across / cell) * cell * (1.0, 1.0, 0.0))
         width = float(np.ceil((0.5 * self.size + 2.0 * self.travel) / cell)) * cell
-        node = self.server.scene.add_grid(
+        node = self.scene.add_grid(
             "/motion/grid", width, width, cell_size=float(cell) / 2, section_size=float(cell),
             position=foot, wxyz=q, fade_distance=20.0 * self.size, shadow_opacity=0.3,
             cell_color=(LINES[self.behind][0],) * 3, section_color=(LINES[self.behind][1],) * 3,
@@ -420,7 +425,7 @@ class Stage:
         self._nodes["grid"].append(node)
 
     def _add_marks(self) -> None:
-        scene, f = self.server.scene, self._frame
+        scene, f = self.scene, self._frame
         found: dict[str, Marks | CollisionShapes | None] = {
             "joint axes": joint_axes(scene, self.system, self.row, f, self.size),
             "body frames": body_frames(scene, f, self.size),
@@ -436,7 +441,7 @@ class Stage:
             self._nodes[layer] += marks.nodes
 
     def _add_arrows(self) -> None:
-        scene, f = self.server.scene, self._frame
+        scene, f = self.scene, self._frame
         self.wrenches = WrenchArrows(scene, self.motion, self.row, f, self.size)
         self.contacts = ContactArrows(scene, self.motion, f, self.size)
         for layer, (handle, _, _) in self.wrenches.handles.items():
@@ -458,7 +463,7 @@ class Stage:
         last = [name for name in self.system.bodies if name not in parents and name in self.row] or self.motion.bodies
         points += [(self.row[name], self.system.bodies[name].resolved(values).com) for name in last]
         self._trailed, self.without_trail = points[:MOST_TRAILS], max(0, len(points) - MOST_TRAILS)
-        self._trails = self.server.scene.add_line_segments(
+        self._trails = self.scene.add_line_segments(
             "/motion/trails", self._trail_segments(self.motion.start), TRAIL, thickness=2.5, thickness_units="screen"
         )
         self._nodes["trails"].append(self._trails)

@@ -30,6 +30,7 @@ from nexdyn.view.ghost import COLOR, OPACITY, check_same
 from nexdyn.view.links import Link, Placing, links
 from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.overlays import CONTACT, Lines, Transmitted, arrow
+from nexdyn.view.pictured import body_frames, joint_frames, outlined, rule, selected_of, solids, words_at, write
 from nexdyn.view.pressure import color as color_of
 from nexdyn.view.pressure import discs, rims, scale_of, ticks
 from nexdyn.view.section import Section, cut, opacity_of, section_of
@@ -44,6 +45,12 @@ SIZE, VIDEO_SIZE = (1280, 720), (960, 540)
 LARGEST = 8192
 """Pixels of an edge."""
 MOST_FRAMES = 20_000
+PICTURED = {
+    "shapes": "shapes", "grid": "grid", "shadows": "shadows", "joint axes": "axes", "body frames": "frames", "names": "names",
+    "reaction forces": "reactions", "reaction moments": "moments", "contact forces": "contacts", "contact pressure": "pressure",
+    "inertia": "inertia", "centres of mass": "centers", "joint frames": "joint_frames", "collision shapes": "collision",
+}  # fmt: skip
+"""What of a `Shot` says whether a layer of the page is in the picture; trails have a length."""
 STILL_SAMPLES, VIDEO_SAMPLES = 3, 2
 """Samples across a pixel, whose mean it is."""
 SHADOW_SAMPLES = 1024
@@ -91,6 +98,10 @@ class Shot(metaclass=CheckedCalls):
     an angle [rad].
     reactions, moments: whether arrows show the forces and the moments that joints transmit; axes: whether arrows show the axes of joints;
     arrows: how many times as long as usual those of forces and moments are. dark: a dark background, behind dark bodies a grey one.
+    frames, joint_frames: whether the axes of bodies and of joints are shown; names: those of joints and bodies, the first hundred;
+    inertia, centers: whether the ellipsoids of inertia and the centres of mass are. shapes, grid, shadows: whether the bodies, the lines of
+    the floor and shadows are. selected: a body that has an outline, or a joint that has axes, by its name, "body:NAME" or "joint:NAME".
+    points: up to three points, each a body and its x, y, z [m] in it, that are marked and joined as A, B, C.
     """
 
     size: tuple[int, int] = SIZE
@@ -113,6 +124,16 @@ class Shot(metaclass=CheckedCalls):
     axes: bool = False
     arrows: float = 1.0
     dark: bool = False
+    frames: bool = False
+    joint_frames: bool = False
+    names: bool = False
+    inertia: bool = False
+    centers: bool = False
+    shapes: bool = True
+    grid: bool = True
+    shadows: bool = True
+    selected: str = ""
+    points: tuple[tuple[str, tuple[float, float, float]], ...] = ()
 
     def __post_init__(self) -> None:
         opacity_of(self.opacity)
@@ -187,6 +208,10 @@ class Studio:
         first = 8 * max(1, len(drawn) + len(joining))
         self.floor = floor_of(motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent)
         self._over = ghost
+        self._kind, self._selected = selected_of(motion.system, motion.bodies, shot.selected)
+        for body, _ in shot.points:
+            if body not in row:
+                raise unknown("body", body, motion.bodies)
         self._wear(drawn, joining)
         self._contact_scale = motion.contact_scale(self._extent)
         self._pressure, self._largest = scale_of(motion) if shot.pressure else (0.0, 0.0)
@@ -197,11 +222,21 @@ class Studio:
         """Draw these pieces and links of the motion's system."""
         shot, row, system = self.shot, self._rows, self.motion.system
         colliding = collision_pieces(system, row, self._extent) if shot.collision else []
-        self._fix([*drawn, *colliding], row)
+        marked = solids(system, row, self._extent, shot.inertia, shot.centers)
+        drawn, joining = (drawn, joining) if shot.shapes else ([], [])
+        self._links = Placing.of(joining, row)
+        self._fix([*drawn, *colliding, *marked], row)
         self._bodies = len(drawn)
+        self._chosen = np.array([self._kind == "body" and piece.body == self._selected for piece in drawn], dtype=bool)
         over = [] if self._over is None else self._lay_over(self._over)
-        self._mesh = _Mesh.of([*_thinned(drawn, shot.opacity), *colliding, *_thinned(joining, shot.opacity), *over])
+        self._mesh = _Mesh.of(
+            [*_thinned(drawn, shot.opacity), *colliding, *marked, *_thinned(joining, shot.opacity), *over]
+        )
         self._transmitted = Transmitted(self.motion, row, self._extent)
+        self._axes = [body_frames(self.motion.bodies, self._extent)] if shot.frames else []
+        self._axes += [joint_frames(system, row, self._extent)] if shot.joint_frames else []
+        self._axes += [joint_frames(system, row, self._extent, self._selected)] if self._kind == "joint" else []
+        self._words = words_at(system, row) if shot.names else []
 
     def _fit_sizes(self, t: float) -> None:
         """Draw the bodies in the sizes that they have at the time `t` [s], where a change of parameters has given them others."""
@@ -212,7 +247,7 @@ class Studio:
         with quiet():  # of meshes that are missing it was said before
             drawn = [piece for piece in pieces(system) if piece.body in self._rows]
             joining = [link for link in links(system) if link.a in self._rows and link.b in self._rows]
-            self._links, self._closed = Placing.of(joining, self._rows), {}
+            self._closed = {}
             self._wear(drawn, joining)
 
     def _fix(self, drawn: Sequence[Piece], row: dict[str, int]) -> None:
@@ -301,7 +336,8 @@ class Studio:
         screen = np.empty((len(mesh.position), 3))
         self._shadows.fill(0.0)
         raster.project(mesh.position, sun_view, screen)
-        raster.draw(screen, mesh.faces, mesh.opacity, raster.THRESHOLDS, self._shadows, self._shadowed)
+        if self.shot.shadows:
+            raster.draw(screen, mesh.faces, mesh.opacity, raster.THRESHOLDS, self._shadows, self._shadowed)
         raster.project(mesh.position, view, screen)
         screen, faces, opacity, colors, lighting = self._with_lines(t, mesh, screen, view)
         self._nearness.fill(0.0)
@@ -311,10 +347,46 @@ class Studio:
             self._shown, screen, faces, mesh.position, mesh.normal, colors, lighting, view, sun_view, stage,
             self._shadows, self._image,
         )  # fmt: skip
-        image = raster.srgb(self._image)
+        image = self._marked(raster.srgb(self._image), t, mesh, view)
         if self._pressure:
             image = self._with_scale(image)
         return self._with_clock(image, t) if self.shot.clock and self.motion.moves else image
+
+    def _marked(self, image: np.ndarray, t: float, mesh: _Mesh, view: raster.View) -> np.ndarray:
+        """The picture with the outline of what is selected, names, and measured points."""
+        many, shot = self.shot.samples, self.shot
+        if self._chosen.any():
+            chosen = np.append(
+                np.append(self._chosen, np.zeros(len(mesh.first) - len(self._chosen), dtype=bool))[mesh.owner], False
+            )
+            shown = np.where(self._shown < len(mesh.owner), self._shown, -1)  # what is beyond are lines
+            rows, columns = (n // many for n in shown.shape)
+            image = outlined(image, np.asarray(chosen[shown].reshape(rows, many, columns, many).any(axis=(1, 3))))
+        if not self._words and not shot.points:
+            return image
+        need("PIL", "a picture")
+        from PIL import Image
+
+        frame, drawn, height = self.motion.at(t), Image.fromarray(image), max(11, shot.size[1] // 45)
+        ink, behind = ((40, 44, 50), (245, 247, 250)) if self.backdrop == "light" else ((225, 228, 232), (40, 44, 50))
+        places = [(self._rows[body], np.array(p, dtype=float)) for body, p in shot.points]
+        points, names = (
+            [(x / many, y / many) if near > 0.0 else None for x, y, near in self._seen_at(frame, of, view)]
+            for of in (places, [(i, p) for _, i, p in self._words])
+        )
+        if None not in points and points:
+            rule(drawn, [x for x in points if x is not None], height, behind)
+        told = [(at, name) for at, (name, _, _) in zip(names, self._words, strict=True) if at is not None]
+        write(drawn, [at for at, _ in told], [name for _, name in told], height, ink, behind)
+        return np.asarray(drawn)
+
+    @staticmethod
+    def _seen_at(frame: Frame, of: list[tuple[int, np.ndarray]], view: raster.View) -> np.ndarray:
+        """Column, row and nearness (n, 3) on the screen of points of bodies: row and place in it [m]."""
+        R = rotation_matrix(frame.quaternion.astype(float))
+        seen = np.empty((len(of), 3))
+        raster.project(np.array([frame.position[i] + R[i] @ p for i, p in of]).reshape(-1, 3).astype(float), view, seen)
+        return seen
 
     def _drawn(self, t: float) -> _Mesh:
         """All bodies at the time `t` [s], as far as a section leaves them."""
@@ -334,6 +406,7 @@ class Studio:
             np.concatenate([mesh.colors[of], FACE * mesh.colors[own]]),
             np.concatenate([mesh.opacity[of], mesh.opacity[own]]),
             np.concatenate([mesh.lighting[of], np.full(len(own), raster.UNLIT, dtype=np.int32)]),
+            np.concatenate([mesh.owner[of], mesh.owner[own]]),
         ).at_rest()
 
     def _cap(
@@ -349,8 +422,7 @@ class Studio:
     def _caps(self, mesh: _Mesh, section: Section, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Triangles (m, 3, 3) of the faces where a section cuts bodies, at poses R, p, that are closed and not seen through, and which
         face of the mesh each has its colour of. Smaller ones lie before larger ones."""
-        of = np.searchsorted(mesh.first, mesh.faces[:, 0], side="right") - 1
-        begins = np.searchsorted(of, np.arange(self._bodies + 1))
+        begins = np.searchsorted(mesh.owner, np.arange(self._bodies + 1))
         found = [
             (triangles, begin)
             for k, (begin, end) in enumerate(itertools.pairwise(begins.tolist()))
@@ -385,9 +457,10 @@ class Studio:
         cell = float(10.0 ** np.floor(np.log10(size / 2.0))) / 2.0
         level = float(point @ up)
         middle = _vector(self._middle + shift)
+        above, below, brighter = SKIES[self.backdrop]
         return raster.Stage(
-            _vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *SKIES[self.backdrop],
-            0.0 if self._section is None else INSIDE,
+            _vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, above, below,
+            brighter if self.shot.grid else 0.0, 0.0 if self._section is None else INSIDE,
         )  # fmt: skip
 
     def _with_lines(self, t: float, mesh: _Mesh, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
@@ -435,6 +508,7 @@ class Studio:
         found: Lines = []
         for part, shown in enumerate((shot.reactions, shot.moments)):
             found += self._transmitted.wrenches(frame, part, shot.arrows, sight) if shown else []
+        found += [line for frames in self._axes for line in frames.lines(frame)]
         return found + (self._transmitted.axes(frame, sight) if shot.axes else [])
 
     def _discs(self, t: float, view: raster.View) -> tuple[np.ndarray, np.ndarray]:
@@ -504,7 +578,7 @@ def _standing(frame: Frame, row: np.ndarray, R_BS: np.ndarray, p_BS: np.ndarray)
 
 @dataclass
 class _Mesh:
-    """All pieces as one mesh: vertices and normals in their own frames, faces with colour, opacity, lighting."""
+    """All pieces as one mesh: vertices and normals in their own frames, faces with colour, opacity, lighting and the piece they are of."""
 
     vertices: np.ndarray
     normals: np.ndarray
@@ -513,6 +587,7 @@ class _Mesh:
     colors: np.ndarray
     opacity: np.ndarray
     lighting: np.ndarray
+    owner: np.ndarray
     position: np.ndarray = field(init=False)
     normal: np.ndarray = field(init=False)
 
@@ -541,6 +616,7 @@ class _Mesh:
             raster.linear(np.repeat(colors[:, :3], count, axis=0)),
             np.repeat(colors[:, 3], count),
             np.repeat(lighting, count),
+            np.repeat(np.arange(len(surfaces)), count),
         )
 
 

@@ -242,7 +242,7 @@ class TouchControls:
         if self._said.content != said:
             self._said.content = said
         kind = html.escape(w("stopped" if touch.session.failure else "refused"))
-        alert = f'<p class="nexdyn-said" role="alert"><b>{kind}</b>: {html.escape(wrong)}</p>' if wrong else ""
+        alert = f'<p class="nexdyn-said" role="alert"><b>{kind}</b>: {html.escape(w.error(wrong))}</p>' if wrong else ""
         if self._wrong.content != alert:
             self._wrong.content, self._wrong.visible = alert, bool(alert)
         self.tell_running()

@@ -38,6 +38,7 @@ from nexdyn.view.motion import Frame, Motion, motion_of
 from nexdyn.view.pace import Pace
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import Poser, poser_of
+from nexdyn.view.renewing import Renewing
 from nexdyn.view.sizes import look_of, system_at, systems_of
 from nexdyn.view.stage import LAYERS, SIDES, Look, Stage
 from nexdyn.view.units import MM_DEG, SI
@@ -128,7 +129,8 @@ class Viewer(metaclass=CheckedCalls):
         gate.ask = lambda path: answer(self._inquiry, path)
         try:
             self._home: Camera | None = None
-            self._stage = Stage(self.server, self._motion, self._look)
+            self._scene = Renewing(self.server.scene)
+            self._stage = Stage(self.server, self._motion, self._look, scene=self._scene)
             self._look = self._first_look = self._stage.look
             self._controls = Controls(self)
             self._lay_ghost()
@@ -512,10 +514,9 @@ class Viewer(metaclass=CheckedCalls):
         """Draw the same bodies in the sizes of this motion's system; camera, look, selection, measured points and all that is laid over
         stay. For what runs on the page."""
         before = self._stage
-        with page.together(self.server):
-            self.server.scene.remove_by_name("/motion")
+        with page.together(self.server), self._scene.anew():
             self._stage = Stage(
-                self.server, motion, self._look, self._dark, self._home, self._cameras.parallel, before
+                self.server, motion, self._look, self._dark, self._home, self._cameras.parallel, before, self._scene
             )  # fmt: skip
             self._inquiry.new_sizes()
             for name, make in before.makers.items():
@@ -540,8 +541,10 @@ class Viewer(metaclass=CheckedCalls):
             self._ghost = None
         self._time.cover(motion.start, motion.end)
         self._systems, self._drawn_of = systems_of(motion), 0
-        self.server.scene.remove_by_name("/motion")
-        self._stage = Stage(self.server, motion, self._look, self._dark, self._home, self._cameras.parallel)
+        with page.together(self.server), self._scene.anew():
+            self._stage = Stage(
+                self.server, motion, self._look, self._dark, self._home, self._cameras.parallel, scene=self._scene
+            )  # fmt: skip
         self._look = self._first_look = self._stage.look
         self._controls.running(False)
         if another:

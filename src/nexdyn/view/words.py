@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nexdyn.errors import counted, unknown
+from nexdyn.view.faults import in_chinese
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 
@@ -68,8 +69,8 @@ _CHINESE = {
     "Share": "分享", "save as": "另存为", "HTML": "HTML", "MP4": "MP4", "GIF": "GIF", "Picture": "图片", "is being made": "正在生成",
     "a page that plays without a server, a film or a picture, as this browser sees it": "按此浏览器所见：无需服务器的页面、影片或图片",
     "another file is being made for this page": "正在为此页面生成另一个文件", "ghost": "对照结果", "not recorded": "未录制",
-    "nothing moves here, so there is no film: save a picture, or wait until the run has ended":
-        "没有运动，无法生成影片：请保存图片，或等计算结束",
+    "nothing moves here, so there is no film: save HTML or a picture, or wait until the run has ended":
+        "没有运动，无法生成影片：请保存 HTML 或图片，或等计算结束",
     "Forces": "力元", "Contacts": "接触", "Gravity": "引力", "Drivers": "驱动", "Couplings": "耦合", "Markers": "标记",
     # forces, drivers, couplings
     "applied": "外力", "joint force": "关节力", "point spring": "点间弹簧", "torsion spring": "扭簧", "bushing": "衬套",
@@ -87,9 +88,7 @@ _CHINESE = {
     # what can be taken back
     "grab": "抓取", "change": "修改", "switch": "开关", "put": "放置", "restart": "重新开始",
     # recordings
-    "parameters change sizes at t = {} s; a recording draws the sizes of the start throughout":
-        "参数在 t = {} s 处改变尺寸；录制始终按起始尺寸绘制",
-    "shown in real time": "实时速度播放", "shown at {} × real time": "以 {} 倍实时速度播放",
+    "a pose": "一个姿态", "shown in real time": "实时速度播放", "shown at {} × real time": "以 {} 倍实时速度播放",
     # joints
     "knife_edge": "刀刃", "perpendicular": "垂直", "point_on_curve": "点在曲线上", "point_on_line": "点在直线上",
     "point_on_plane": "点在平面上", "point_on_surface": "点在曲面上", "rolling_disk": "滚动圆盘", "rolling_sphere": "滚动球",
@@ -113,6 +112,11 @@ class Words:
         """ "1 body", "3 bodies"; things: those of which a label "{} bodies" is known."""
         told = counted(n, thing)
         return told if self.language == "en" else self(f"{{}} {counted(2, thing).partition(' ')[2]}").format(n)
+
+    def error(self, error: Exception | str) -> str:
+        """What is wrong, as the page says it."""
+        message = str(error)
+        return message if self.language == "en" else _CHINESE.get(message) or in_chinese(message)
 
     def more(self, count: int) -> str:
         """That so many more are there than are shown; "" where none is."""
