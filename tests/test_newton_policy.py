@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from nexdyn.absolute import step_control
-from nexdyn.absolute.motion import newton
+from nexdyn.absolute.motion import newton, step_control
 from nexdyn.absolute.motion.newton import DONE, LOST, ON, Memory
 from nexdyn.tree.described import in_python
 

@@ -58,6 +58,7 @@ from nexdyn.absolute.motion.newton import (
 )
 from nexdyn.absolute.motion.outside import solve
 from nexdyn.absolute.motion.recorded import Record, copy, record
+from nexdyn.absolute.motion.step_control import Control, after_acceptance, after_rejection, first_step, fitted
 from nexdyn.absolute.motion.tables import Masses, MotionState, MotionTables
 from nexdyn.absolute.motion.turns import (
     SURE,
@@ -69,7 +70,6 @@ from nexdyn.absolute.motion.turns import (
     most_turned,
     return_angles,
 )
-from nexdyn.absolute.step_control import Control, after_acceptance, after_rejection, first_step, fitted
 from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.generic import defines, generic
 from nexdyn.integrate.problem import FORCE_FAILED

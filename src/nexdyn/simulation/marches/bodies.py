@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute import step_control
 from nexdyn.absolute.model.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.motion import hht, index1, newton
+from nexdyn.absolute.motion import hht, index1, newton, step_control
 from nexdyn.absolute.motion.elements import acting, acting_joints, joined, sample_here, start_coordinates, stiff_pairs
 from nexdyn.absolute.motion.force_states import Steps, states_begin
 from nexdyn.absolute.motion.observe import BodyMotion
