@@ -1,6 +1,6 @@
 """Work and precision of the embedded pairs on one smooth motion: `python -m benchmarks pairs [--smoke]`.
 
-The small double pendulum of ``tests/regular_problems.py`` over 10 s, 101 outputs, at tolerances a quarter of a decade apart. The error is
+The small double pendulum of ``tests/regular_problems.py`` over 10 s, 101 outputs, at tolerances half a decade apart. The error is
 the largest of both angles at the outputs, against DOP853 at 1e-13. Steps, evaluations and processor time are read off where a pair
 reaches each error, between the two tolerances beside it, in logarithms. The pairs take turns at each tolerance.
 """
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from regular_problems import small_double_pendulum
 
 ERRORS = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
-ROUNDS = 7
+ROUNDS = 5
 
 
 class Point(NamedTuple):
@@ -66,14 +66,15 @@ def at(error: float, points: list[Point]) -> Point | None:
 
 def run(effort: Effort) -> Report:
     t_end, rounds = (0.5, 1) if effort.smoke else (10.0, ROUNDS)
-    tolerances = 10.0 ** -(np.arange(2.0, 13.5, 4.0 if effort.smoke else 0.25))
+    tolerances = 10.0 ** -(np.arange(2.0, 13.5, 4.0 if effort.smoke else 0.5))
     exact = moved(nx.DOP853(1e-13, 1e-15), t_end)[0]
     points: dict[str, list[Point]] = {name: [] for name in PAIRS}
     for rtol in tolerances:
-        took: dict[str, list[float]] = {name: [] for name in PAIRS}
+        rough = [name for name in PAIRS if not points[name] or points[name][-1].error > ERRORS[-1]]
+        took: dict[str, list[float]] = {name: [] for name in rough}
         for _ in range(rounds):
-            for name, cls in PAIRS.items():
-                q, control, time = moved(cls(rtol, rtol), t_end)
+            for name in rough:
+                q, control, time = moved(PAIRS[name](rtol, rtol), t_end)
                 took[name].append(time)
                 if len(took[name]) == rounds:
                     error = float(np.abs(q - exact).max())
@@ -84,5 +85,7 @@ def run(effort: Effort) -> Report:
     for k, (what, unit) in enumerate((("steps", "steps"), ("evaluations", "evaluations"), ("time", "ms")), start=1):
         for name in PAIRS:
             found = [at(error, points[name]) for error in ERRORS]
-            report.rows.append(Row(f"{what}, {name}", unit, [math.nan if x is None else round(x[k], 2) for x in found]))
+            report.rows.append(
+                Row(f"{what}, {name}", unit, [math.nan if x is None else float(round(x[k], 2)) for x in found])
+            )
     return report
