@@ -27,7 +27,7 @@ PAIR = Pair(
 
 @dataclass(frozen=True)
 class BogackiShampine32(EmbeddedPair):
-    """Bogacki–Shampine 3(2) with adaptive step and dense output: three evaluations a step, for loose tolerances and forces with kinks.
+    """Bogacki–Shampine 3(2) with adaptive step and dense output: three evaluations a step.
 
     The local error of every component stays, in the root mean square, below atol + rtol · |component| (angles and
     rotations count as 1 rad). `dt_max` [s] bounds the step, `dt_min` [s] is where it gives up.

@@ -113,7 +113,7 @@ PAIR = Pair(
 
 @dataclass(frozen=True)
 class DOP853(EmbeddedPair):
-    """DOP853 of order 8 with adaptive step and dense output: twelve evaluations a step, for smooth motions at tolerances below 1e-8.
+    """DOP853 of order 8 with adaptive step and dense output: twelve evaluations a step, for smooth motions.
 
     The local error of every component stays, in the root mean square, below atol + rtol · |component| (angles and
     rotations count as 1 rad). `dt_max` [s] bounds the step, `dt_min` [s] is where it gives up.

@@ -40,7 +40,7 @@ PAIR = Pair(
 
 @dataclass(frozen=True)
 class DormandPrince(EmbeddedPair):
-    """Dormand–Prince 5(4) with adaptive step and dense output: six evaluations a step, for tolerances from 1e-4 to 1e-9.
+    """Dormand–Prince 5(4) with adaptive step and dense output: six evaluations a step.
 
     The local error of every component stays, in the root mean square, below atol + rtol · |component| (angles and
     rotations count as 1 rad). `dt_max` [s] bounds the step, `dt_min` [s] is where it gives up.
