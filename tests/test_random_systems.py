@@ -53,6 +53,8 @@ EXACT = Carrier(nx.Projection, 0.0, 2e-5, 1e-11)
 CARRIERS = {
     "minimal coordinates": Carrier(nx.RungeKutta4, 1e-6, 1e-4, 1e-11),
     "adaptive": Carrier(lambda _: nx.DormandPrince(rtol=1e-9), 1e-5, 1e-3, 1e-11),
+    "of low order": Carrier(lambda _: nx.BogackiShampine32(rtol=1e-8), 1e-5, 1e-3, 1e-11),
+    "of high order": Carrier(lambda _: nx.DOP853(rtol=1e-9), 1e-5, 1e-3, 1e-11),
     "partitioned": Carrier(nx.Partitioning, 1e-4, 1e-3, 1e-11),
     "Baumgarte": Carrier(nx.Baumgarte, 1e-4, 0.1, 1e-4),
     "HHT": Carrier(lambda dt: nx.HHT(dt=dt), 1e-3, 0.03, 1e-8),
