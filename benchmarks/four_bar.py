@@ -65,8 +65,9 @@ class Ours:
         sim = self.simulation
         sim._motion.base[:], sim._y[:] = self.start
         sim._problem.loops.near[:] = 0.0
+        A, b, c, _ = sim._tableau
         status, done, *_ = march(
-            sim._problem, sim._A, sim._b, sim._c, False, 0.0, T_END / steps, 0, steps, 0, sim._y, sim._most, sim._stage, sim._K, sim._n,
+            sim._problem, A, b, c, False, 0.0, T_END / steps, 0, steps, 0, sim._y, sim._most, sim._stage, sim._K, sim._n,
             self.room,
         )  # fmt: skip
         assert status == 0 and done == steps

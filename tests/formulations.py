@@ -7,8 +7,11 @@ python formulations.py tree lanes   runs these
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -41,8 +44,16 @@ def four_bar() -> nx.System:
 
 
 def tree() -> list[float]:
-    """Minimal coordinates, by RK4."""
+    """Minimal coordinates, by RK4; to a file and back, and what a command says of a demo."""
     result = nx.simulate(pendulum(), 0.05, nx.RungeKutta4(DT))
+    with tempfile.TemporaryDirectory() as folder:
+        result.save(Path(folder) / "run.nc")
+        again = nx.open_result(Path(folder) / "run.nc")
+        assert np.array_equal(again.position("lower").values, result.position("lower").values)
+    said = subprocess.run(
+        [sys.executable, "-m", "nexdyn", "info", "four-bar"], check=True, capture_output=True, text=True
+    ).stdout
+    assert "coupler" in said
     return [*result.position("lower").values[-1].tolist(), *result.velocity("lower").values[-1].tolist()]
 
 

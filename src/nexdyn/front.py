@@ -94,8 +94,8 @@ def simulate(
     """Run `system` until `t_end` [s] and return what was recorded.
 
     method: a method, or its name, like "rk4", with a step of 1 ms where it needs one. RungeKutta4(1e-3) by default, ExplicitEuler,
-        SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in absolute coordinates, by default where a system has
-        closed loops, drivers or couplings.
+        SemiImplicitEuler, DormandPrince, BogackiShampine32, DOP853 in minimal coordinates; in absolute coordinates HHT, by default where
+        a system has closed loops, drivers or couplings, Projection, Baumgarte, Partitioning; ImplicitEuler.
     loops: how minimal coordinates keep loops and drivers; Loops(), projection, by default.
     initial: a Result to go on from its last state, the report of `nx.assemble` or `nx.equilibrium`, or the
         posture of `nx.inverse_kinematics`, at rest.

@@ -33,13 +33,14 @@ import numba
 from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, event
-from numba.core.errors import NumbaError, NumbaWarning
-from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic, lower_setattr_generic
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import lower_builtin, lower_cast, models, overload, register_model
 
-with contextlib.suppress(ImportError):  # where one is missing the check below names it, and nobody asks for it
+with contextlib.suppress(ImportError):  # where one is missing the check below names it
+    from numba.core import cgutils, event
+    from numba.core.errors import NumbaError, NumbaWarning
+    from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic, lower_setattr_generic
+    from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+    from numba.extending import lower_builtin, lower_cast, models, overload, register_model
+with contextlib.suppress(ImportError):  # the same, and nobody asks for it
     from llvmlite.binding import ffi, newpassmanagers
     from numba.core import bytecode, caching, codegen, compiler, dispatcher, targetconfig
     from numba.core import ir as numba_ir
@@ -82,8 +83,8 @@ LOW = _table("""
 numba.extending                             operators, lanes and rows as types and instructions of the compiler
     intrinsic overload(function) type_callable(function) lower_builtin(function,*) lower_cast(from,to) models register_model(type)
 numba.core.cgutils                          how arrays and tuples lie in memory
-    create_struct_proxy(type) do_boundscheck(context,builder,index,count,axis) if_unlikely(builder,condition)
-    get_item_pointer2(context,builder,data,shape,strides,layout,indices)
+    alloca_once_value(builder,value) create_struct_proxy(type) do_boundscheck(context,builder,index,count,axis)
+    if_unlikely(builder,condition) get_item_pointer2(context,builder,data,shape,strides,layout,indices)
     get_or_insert_function(module,type,name) normalize_ir_text(text) pack_array(builder,values) unpack_tuple(builder,tuple,count) voidptr_t
 numba.core.typing.templates                 types of operators on lanes
     AbstractTemplate AttributeTemplate infer_global(operator) infer_getattr(template) signature(result,*)
@@ -95,11 +96,11 @@ numba.core.dispatcher:Dispatcher            compiled functions of users; kernels
     disable_compile() nopython_signatures self.py_func
 numba.core.cpu:CPUContext                   code of intrinsics
     call_conv enable_boundscheck get_dummy_value() get_value_type(type) make_tuple(builder,type,values) cast(builder,value,from,to)
-    get_constant(type,value)
+    get_constant(type,value) get_abi_sizeof(type)
 numba.core.callconv:CPUCallConv             rows outside an array, where bounds are checked
     return_user_exc(builder,exception,arguments)
 llvmlite.ir                                 code of intrinsics
-    Constant DoubleType FunctionType IRBuilder IntType Undefined VectorType
+    Constant DoubleType FunctionType IRBuilder IntType Undefined VectorType VoidType
 llvmlite.binding                            how many lanes fill a register
     get_host_cpu_features() get_host_cpu_name()
 """)
@@ -254,8 +255,10 @@ _VARIABLE = 0x04  # inspect.CO_VARARGS; importing inspect takes longer than the 
 
 def _order_of_arrays() -> tuple[str, ...]:
     """The names of an array's values, as the data model says them."""
-    from numba.core.datamodel import default_manager
-
+    try:
+        from numba.core.datamodel import default_manager
+    except ImportError:
+        return ()
     return tuple(default_manager[types.Array(types.float64, 1, "C")]._fields)
 
 

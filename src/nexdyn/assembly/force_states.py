@@ -64,7 +64,7 @@ GROWS = 1.9
 
 
 class _Along(NamedTuple):
-    """Forces, and as in ``absolute.elements`` the step, the one before, the states at their starts, and slopes of users' states."""
+    """Forces, and as in ``absolute.motion.elements`` the step, the one before, the states at their starts, and slopes of users' states."""
 
     forces: Any
     step: Any

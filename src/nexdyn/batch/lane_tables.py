@@ -15,9 +15,6 @@ from nexdyn.tree.lanes.memory import lane_zeros
 from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.tree import Tree
 
-LENGTH = 6
-"""Among the data of a contact: of a capsule, 0 of a sphere, which touches once."""
-
 Array = np.ndarray
 
 

@@ -1,7 +1,7 @@
 """`nx.simulate(system, batch=…)`: many systems in one run.
 
-In minimal coordinates with a constant step the members march in lanes (``batch_run``), under HHT with a constant step too
-(``batch_bodies``); under every other method they run one after another, each as `nx.simulate` runs it alone.
+In minimal coordinates with a constant step the members march in lanes (``lanes``), under HHT with a constant step too
+(``bodies``); under every other method they run one after another, each as `nx.simulate` runs it alone.
 """
 
 from __future__ import annotations

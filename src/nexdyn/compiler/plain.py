@@ -6,13 +6,18 @@ and so are kernels, which count references. Results are the same to rounding.
 Numba's cache does not see that a callee in another file has changed: kernels are kept in the folder of the hash of all sources that
 they can be made of, as always (`kernel_folders`). And it tells functions of one name apart by a number that each process counts from
 one; of two functions with one name and number the linker would keep one. So what kernels call has a name of its own in each process.
+Nor is it made for two processes that save at once: of two signatures of a kernel, one might be found under the other. So one process
+at a time takes kernels from the folder and saves them there; those beside it compile for themselves. A full disk or a damaged file
+is Numba's own error here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import secrets
+import types
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +38,9 @@ warnings.filterwarnings(
 
 def formula(f: Any, copied: Copied) -> Any:
     """A function that compiled ones call; LLVM decides what it copies."""
-    return numba.njit(**NUMBERS)(_named_apart(f))
+    made: Any = numba.njit(**NUMBERS)(_named_apart(f))
+    made.py_func = f  # for those who look at it; it is compiled under the name of its own
+    return made
 
 
 def entry(f: Any, **options: Any) -> Any:
@@ -50,8 +57,8 @@ def overloaded(f: Any) -> Any:
 
     def register(meaning: Any) -> Any:
         @functools.wraps(meaning)
-        def named(*types: Any, **named_types: Any) -> Any:
-            found = meaning(*types, **named_types)
+        def named(*kinds: Any, **named_kinds: Any) -> Any:
+            found = meaning(*kinds, **named_kinds)
             return None if found is None else _named_apart(found)
 
         overload(f, strict=False, jit_options=cast("Any", NUMBERS))(named)
@@ -61,11 +68,25 @@ def overloaded(f: Any) -> Any:
 
 
 def _named_apart(f: Any) -> Any:
-    """`f` under a name that no other function of any process has."""
-    if "named_apart" not in f.__dict__:
-        f.__dict__["named_apart"] = True
-        f.__qualname__ += f"_{secrets.token_hex(8)}"
-    return f
+    """A copy of `f` under a name that no other function of any process has."""
+    copy = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    copy.__kwdefaults__, copy.__module__, copy.__doc__ = f.__kwdefaults__, f.__module__, f.__doc__
+    copy.__dict__.update(f.__dict__)
+    copy.__qualname__ = f"{f.__qualname__}_{secrets.token_hex(8)}"
+    return copy
+
+
+@functools.cache
+def _is_first_in(folder: Path) -> bool:
+    """Whether this process has a folder of kernels to itself, until it ends. Children that it forks share it."""
+    try:
+        import fcntl
+
+        lock = os.open(folder / "plain.lock", os.O_RDWR | os.O_CREAT)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -74,7 +95,7 @@ def _kept_in_folder_of(file: Path) -> Iterator[bool]:
     folder, others = kernel_folders.cache_folder(kernel_folders.not_part_of(file)), _CONFIG.CACHE_DIR
     _CONFIG.CACHE_DIR = str(folder or others)
     try:
-        yield folder is not None
+        yield folder is not None and _is_first_in(folder)
     finally:
         _CONFIG.CACHE_DIR = others
 

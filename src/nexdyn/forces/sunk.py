@@ -27,13 +27,11 @@ import numpy as np
 
 from nexdyn.forces.contact_data import OF_ROUND, Parts
 from nexdyn.geometry import capsule, cone, cylinder, ellipsoid
-from nexdyn.geometry.solid import CONE, CYLINDER, ELLIPSOID, SEGMENT, Solid
+from nexdyn.geometry.solid import CONE, CYLINDER, ELLIPSOID, Solid
 from nexdyn.kernel import formula, outlined
 from nexdyn.records import Record
 from nexdyn.spatial.algebra import Vec3, basis, cross
 
-ROUND = (CYLINDER, CONE, SEGMENT, ELLIPSOID)
-"""The solids that this page knows."""
 LEVEL = 1e-12
 """A plane that leans by less than this against a disc cuts it as if it leaned so."""
 SMALL = 0.3

@@ -154,6 +154,8 @@ def interpolate(problem, pair, t, theta, dt, y, y_new, K, stage, size, out, row)
         first = dt * K[0, m] - change
         second = change - dt * K[end, m] - first
         stage[m] = y[m] + theta * (change + (1.0 - theta) * (first + theta * (second + beyond)))
+    if first_not_finite(stage, size) >= 0:
+        return NOT_FINITE
     status = rates_aside(problem, t + theta * dt, stage, K, between)
     if status == OK:
         record(problem, t + theta * dt, stage, K[between:], out, row)
@@ -244,6 +246,7 @@ def march_adaptive(problem, pair, numbers, t_end, work, every, times, y, y_old, 
                 status = interpolate(problem, pair, t, theta, h, y_old, y, K, stage, size, out, row)
                 spent += 1
             if status != OK:
+                bad = first_not_finite(stage, size) if status == NOT_FINITE else bad
                 break
             row += 1
             control.next_output += 1.0

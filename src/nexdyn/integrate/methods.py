@@ -115,12 +115,12 @@ class HHT(Method):
 @dataclass(frozen=True)
 class IndexOne(Method):
     """Base of explicit methods in absolute coordinates: RK4 with a constant `dt` [s], or where dt is None the embedded pair of the
-    name `pair`, like "dopri5" (Dormand–Prince)."""
+    name `pair`, "dopri5" (Dormand–Prince) by default."""
 
     dt: float | None = None
     rtol: float = 1e-8
     atol: float = 1e-10
-    pair: str = field(default="dopri5", kw_only=True)
+    pair: str | None = field(default=None, kw_only=True)
 
     coordinates: ClassVar[str] = "bodies"
 
@@ -130,13 +130,23 @@ class IndexOne(Method):
             object.__setattr__(self, "dt", positive(self.dt, f"dt of {name}"))
         for what in ("rtol", "atol"):
             object.__setattr__(self, what, positive(getattr(self, what), f"{what} of {name}"))
+        if self.pair is None:
+            return
+        if self.dt is not None:
+            raise InputError(
+                f"{name} has dt and pair; RK4 takes constant steps, so give dt, or a pair, which chooses its steps"
+            )
         if not isinstance(self.pair, str) or self.pair not in PAIRS:
             raise unknown(f"pair of {name}", self.pair, PAIRS, plural="pairs")
 
     @property
     def integrator(self) -> RungeKutta4 | EmbeddedPair:
         """The Runge–Kutta method that takes the steps."""
-        return RungeKutta4(self.dt) if self.dt is not None else PAIRS[self.pair](rtol=self.rtol, atol=self.atol)
+        return (
+            RungeKutta4(self.dt)
+            if self.dt is not None
+            else PAIRS[self.pair or "dopri5"](rtol=self.rtol, atol=self.atol)
+        )
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,6 @@ from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 NOT_CLOSED, NOT_CONVERGED, NOT_FINITE, LOAD_FAILED = 2, 3, 4, 5
-STRAIGHT, EVEN = 4, 5
-"""Places in `run`: whether x̂ + 2 (x − x̂)ₙ − (x − x̂)ₙ₋₁ and 2 λₙ − λₙ₋₁ are where to start from; how many steps were alike."""
 NEWTON_LIMIT = 20
 HALVINGS = 30
 SHORT, NEAR_END = 0.5, 0.1

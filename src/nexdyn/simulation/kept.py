@@ -14,7 +14,7 @@ two.
 
 All formulations are looked at through the bodies' poses and velocities and the equations of the description, so that no method judges
 itself: the present state, every so many steps, and states of what is recorded. Methods that project, and Baumgarte's
-stabilisation in absolute coordinates, look at C after every step besides (``absolute.index1``, ``tree.loop_motion``).
+stabilisation in absolute coordinates, look at C after every step besides (``absolute.motion.index1``, ``tree.loops.motion``).
 """
 
 from __future__ import annotations

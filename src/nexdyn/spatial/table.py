@@ -21,7 +21,7 @@ from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, overloaded
 from nexdyn.numba_parts import cgutils, ir
 from nexdyn.records import built, flat, leaves, spread, typed
-from nexdyn.spatial import algebra, lanes, mobility, split_moments
+from nexdyn.spatial import algebra, lanes, mobility
 
 _VALUE_OF: dict[Any, Any] = {}
 """The value type of each type of rows."""
@@ -152,18 +152,11 @@ def _rows_of(cls: Any) -> Any:
 Vec3Rows = _rows_of(algebra.Vec3)
 QuatRows = _rows_of(algebra.Quat)
 Mat3Rows = _rows_of(algebra.Mat3)
-Sym3Rows = _rows_of(algebra.Sym3)
 PoseRows = _rows_of(algebra.Pose)
 MotionRows = _rows_of(algebra.Motion)
 ForceRows = _rows_of(algebra.Force)
-RigidInertiaRows = _rows_of(algebra.RigidInertia)
-SplitMomentsRows = _rows_of(split_moments.SplitMoments)
 ArticulatedInertiaRows = _rows_of(algebra.ArticulatedInertia)
-InverseInertiaRows = _rows_of(mobility.InverseInertia)
-MobilityRows = _rows_of(mobility.Mobility)
 FiveRows = _rows_of(mobility.Five)
-Factor5Rows = _rows_of(mobility.Factor5)
-Coupling5Rows = _rows_of(mobility.Coupling5)
 
 
 @formula

@@ -85,7 +85,8 @@ class Pair:
         left_out = [field.name for field in fields(self) if getattr(self, field.name) is None]
         if left_out:
             raise TypeError(f"the pair {self.name!r} leaves out {', '.join(left_out)}")
-        s = len(self.b)
+        s, orders = len(self.b), (self.order, self.error_order, self.dense_order)
+        self._must(all(type(order) is int and order >= 1 for order in orders), "an order is no whole number from 1 on")
         self._must(len(self.c) == s == len(self.rows) + 1, "rows, b and c have different numbers of stages")
         self._must(len(self.extra_rows) == len(self.extra_c), "extra_rows and extra_c have different lengths")
         self._must(1 <= len(self.errors) <= 2, "errors has neither one row nor two")
@@ -97,7 +98,7 @@ class Pair:
             one_step == self.last_is_next_first,
             f"the last stage is {'' if one_step else 'not '}the next step's first, and last_is_next_first says otherwise",
         )
-        self._must(not np.triu(A[:s, :s]).any(), "a stage depends on itself or on a later one")
+        self._must(not np.triu(A).any(), "a stage depends on itself or on a later one")
         sums = np.abs(A.sum(axis=1) - c) <= ROUNDING * np.maximum(np.abs(A).sum(axis=1), 1.0)
         self._must(bool(np.all(sums)), "c is not the sum of the rows")
         self._must(abs(b @ c[:s] - 0.5) < ROUNDING * size, "b · c is not 1/2")

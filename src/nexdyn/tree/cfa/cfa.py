@@ -24,7 +24,7 @@ force F_j at its joint with the acceleration Λ_j F_j + β_j, and eliminating jo
 On a long chain RNEA(q, v, 0) dwarfs the forces that act, and F_S + Wᵀ RNEA(q, v, 0) loses the digits that it cancels. So
 where forces are wanted, F_T and F_S are found once more for what is left of the equations of motion at the q̈ just found,
 with RNEA(q, v, q̈) in the place of RNEA(q, v, 0) and the factors at hand: q̈ + δq̈, and F_S + Wᵀ RNEA(q, v, q̈) without
-cancellation. That is one step of iterative refinement. Where a body borrows inertia for its I⁻¹ (``cfa_tables``) such steps go on until
+cancellation. That is one step of iterative refinement. Where a body borrows inertia for its I⁻¹ (``tables``) such steps go on until
 q̈ no longer changes by more than `PAID` of its largest component, and RNEA, which knows nothing of what is borrowed, has the last word.
 
 A freedom with armature D transmits f = F_T − D q̈, not F_T: f is one more unknown, with h as its column of W, 1/D on

@@ -1,6 +1,6 @@
 """The nodes of a tree by themselves, between the rounds: Ā_node F_node = X̄_node (44).
 
-What chains leave on the joints at their ends is taken off first (see ``cfa_rounds``). Then from the outermost node inward as
+What chains leave on the joints at their ends is taken off first (see ``rounds``). Then from the outermost node inward as
 ``cfa`` solves the tree: joints on one body meet in its Λ, joints at the two ends of a chain in the block that the chain
 leaves between them; and back outward.
 """

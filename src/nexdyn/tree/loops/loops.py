@@ -8,7 +8,7 @@ the force F of a row goes inward from its links to the root and leaves
     s = hᵀ F,   F ← F − K s,   F_parent += X F             in each freedom on its path;   Cq M⁻¹Cqᵀ = Σ s sᵀ/d
     δ = (Σ μ s)/d − Kᵀ a,   a ← X⁻¹ a_parent + h δ          outward: δ = M⁻¹Cqᵀ μ
 
-so that one factorisation (``loop_solve``) serves accelerations and, at the end of a step, the projections
+so that one factorisation (``solve``) serves accelerations and, at the end of a step, the projections
 Δv = −M⁻¹Cqᵀ A⁻¹ (Cq v − ν) and Δq = −M⁻¹Cqᵀ A⁻¹ C. This page finds C, Ċ − ν, C̈₀ and s of the rows; those of a joint, up to
 eight, go inward together as one pack.
 """
@@ -109,7 +109,7 @@ class Own(Record):
 
 
 class Ball(Record):
-    """A ball or free joint that was cut: its pair, place in v, degrees of dofs, joint, first among the efforts."""
+    """A ball or free joint that was cut: its pair, place in v, how many degrees of freedom, joint, first among the efforts."""
 
     pair: int
     v: int
@@ -138,7 +138,7 @@ class Angle(Record):
 
 class Lent(Record):
     """Inertia that a degree of freedom of a tree without inertia borrows, and the effort that is paid back, 0 between two evaluations
-    (``loop_motion``)."""
+    (``motion``)."""
 
     inertia: float
     effort: float
@@ -192,8 +192,8 @@ class LoopTables(NamedTuple):
     time, of the tree's velocities.
     functions: rows of the drivers' functions of time; driver_at (nd,) where each begins.
     own, balls: coordinates of joints that were cut, and those of them that turn by quaternions; efforts: their springs, dampers and
-    friction (``loop_cuts``).
-    near (nk,): what angles are looked for near; spun (nk + 1,): the rates of angles, and the time when they were measured (``loop_cuts``).
+    friction (``cuts``).
+    near (nk,): what angles are looked for near; spun (nk + 1,): the rates of angles, and the time when they were measured (``cuts``).
     s (…, 1, 8), carried (longest path, 6, 8), gradient (1, 12, 8).
     A (m, m), first_in_A (m,): its envelope. of_rows (ng, 4, 8), mu (m,), change (nv,).
     damping (5,): of Baumgarte's stabilisation (``integrate.stabilised``).

@@ -33,7 +33,6 @@ from nexdyn.integrate.problem import MOVED, OK
 from nexdyn.integrate.stabilised import Damping, rate, speed2
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
 from nexdyn.kernel import formula, inlined, kernel, outlined
-from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.tree.core.aba import articulated_bodies
 from nexdyn.tree.core.kinematics import kinematics, world_poses
 from nexdyn.tree.elements import act
@@ -164,14 +163,6 @@ def correction(model, work, loops, t, q, v, tau, a, which):
     take_rows(loops, which)
     solve_rows(loops)
     response(model, work, loops)
-
-
-@formula
-def externals_cleared(model, work):
-    """F_ext ← 0."""
-    F, o = work.body.external, Vec3(0.0, 0.0, 0.0)
-    for i in range(len(model.topology)):
-        F[i] = Force(o, o)
 
 
 @kernel

@@ -16,7 +16,7 @@ from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.tables import BodyPairs, RowsOfTerms, Terms
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.states import set_states
-from nexdyn.forces.tables import ForceTables, force_tables
+from nexdyn.forces.tables import ForceEntry, ForceTables, force_tables
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import failure
@@ -47,7 +47,7 @@ from nexdyn.tree.observe import Observation, tell
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along, counted
 
-NO_FORCES = ForceTables(np.zeros((0, 8), dtype=np.int64), np.zeros((0, 24)), np.zeros(0))
+NO_FORCES = ForceTables(np.zeros((0, ForceEntry.columns), dtype=np.int64), np.zeros((0, 24)), np.zeros(0))
 
 
 @formula
