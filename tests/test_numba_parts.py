@@ -85,6 +85,23 @@ def test_the_table_has_all_private_names_that_the_compiler_touches(gauges: Any, 
     assert touched == set()
 
 
+def test_the_table_has_all_that_others_take_of_the_low_level_api(gauges: Any, found: Any) -> None:
+    """`cgutils.pack_array`, `ir.Constant`, `context.make_tuple`: what is not listed would be missed in the middle of compiling."""
+    takers = {name: module for name, module in found.items() if f"from {HERE} import" in module.text}
+    assert len(takers) > 3
+    missed = {
+        (name, node.attr)
+        for name, module in takers.items()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in ("cgutils", "ir", "context", "ctx")
+        and not (node.value.id == "context" and name.startswith(BUILT_ON_IT))
+        and node.attr not in NAMES
+    }
+    assert missed == set()
+
+
 def _own_names(tree: ast.Module) -> set[str]:
     """Private names that a module gives: its functions and classes, class attributes, and what methods set on `self` and read back.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.polynomial import Polynomial
 from scipy.integrate._ivp import dop853_coefficients, rk
 
 import nexdyn as nx
+from nexdyn.cli.door import main
 from nexdyn.integrate import adaptive, pairs
 from nexdyn.integrate.methods import METHODS, PAIRS
 from nexdyn.integrate.pairs.pair import EmbeddedPair, Pair
@@ -123,6 +124,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "a row has coefficients beyond its 7 stages": {"errors": [{9: 1.0}]},
     "a stage depends on itself or on a later one": {"rows": [[0.1, 0.1], *PRINCE.rows[1:]]},
     "errors has neither one row nor two": {"errors": []},
+    "an order is no whole number from 1 on": {"error_order": -1},
     "extra_rows and extra_c have different lengths": {"extra_c": [0.5]},
 }
 
@@ -131,6 +133,14 @@ WRONG: dict[str, dict[str, Any]] = {
 def test_a_pair_whose_numbers_contradict_fails_by_name(said: str) -> None:
     with pytest.raises(TypeError, match=rf"the pair 'Dormand–Prince 5\(4\)' contradicts itself: {said}"):
         replace(PRINCE, **WRONG[said])
+
+
+def test_a_stage_for_dense_output_that_depends_on_a_later_one_fails_by_name() -> None:
+    pair = nx.DOP853.pair
+    rows = [dict(row if isinstance(row, dict) else enumerate(row)) for row in pair.extra_rows]
+    rows[0] |= {0: rows[0].get(0, 0.0) - 0.1, len(pair.b) + 2: 0.1}
+    with pytest.raises(TypeError, match="contradicts itself: a stage depends on itself or on a later one"):
+        replace(pair, extra_rows=rows)
 
 
 def test_a_pair_without_the_stage_that_it_claims_fails_by_name() -> None:
@@ -271,3 +281,21 @@ def test_an_unknown_pair_is_refused_with_the_known_ones() -> None:
         nx.InputError, match=r"no pair of Projection 'rk23'; did you mean 'bs32'[?] pairs: dopri5, bs32, dop853"
     ):
         nx.Projection(pair="rk23")
+
+
+def test_a_pair_and_a_step_are_not_given_together() -> None:
+    with pytest.raises(nx.InputError, match="Projection has dt and pair; RK4 takes constant steps"):
+        nx.Projection(dt=1e-3, pair="dop853")
+
+
+def test_a_run_by_a_pair_of_the_user_is_looked_at_and_names_it_where_it_is_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = dataclass(frozen=True)(
+        type("Own", (EmbeddedPair,), {"name": "own32", "pair": nx.BogackiShampine32.pair, "__annotations__": {}})
+    )
+    nx.simulate(pendulum(), 0.1, own(rtol=1e-4)).save(tmp_path / "own.nc")
+    assert main(["info", str(tmp_path / "own.nc")]) == 0
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "own.nc"), "--t-end", "0.2"]) == 1
+    assert "own32" in capsys.readouterr().err

@@ -64,11 +64,13 @@ def started(model: Model, motion: Motion) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def choose_method(given: Method | None, motion: Motion, system: System) -> Method:
+def choose_method(given: Method | str | None, motion: Motion, system: System) -> Method:
     """The method of the scene with what the options change; without one, rk4 for trees and hht where there are loops."""
-    from nexdyn.integrate.methods import HHT, METHODS, EmbeddedPair, FixedStep, ImplicitEuler, IndexOne
+    from nexdyn.integrate.methods import HHT, METHODS, EmbeddedPair, FixedStep, ImplicitEuler, IndexOne, method_of
     from nexdyn.simulation.choice import default_method
 
+    # of a file whose method is the user's own there is a name alone, which is refused unless another method is asked for
+    given = None if isinstance(given, str) and motion.method else method_of(given)
     name = motion.method or (given or default_method(system)).name
     cls = METHODS[name]
     constant = [key for key, other in METHODS.items() if issubclass(other, FixedStep)]
