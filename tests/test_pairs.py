@@ -297,5 +297,5 @@ def test_a_run_by_a_pair_of_the_user_is_looked_at_and_names_it_where_it_is_to_go
     nx.simulate(pendulum(), 0.1, own(rtol=1e-4)).save(tmp_path / "own.nc")
     assert main(["info", str(tmp_path / "own.nc")]) == 0
     capsys.readouterr()
-    assert main(["run", str(tmp_path / "own.nc"), "--t-end", "0.2"]) == 1
+    assert main(["run", str(tmp_path / "own.nc"), "--t-end", "0.2"]) == 2
     assert "own32" in capsys.readouterr().err
