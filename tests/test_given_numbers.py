@@ -15,7 +15,13 @@ from nexdyn.integrate.methods import METHODS
 from nexdyn.simulation.span import checked_times
 
 NO_NUMBERS = [True, False, np.True_, "1"]
-CHOSEN = {"solver": "one of several words", "bdf2": "True or False", "stabilise": "a word", "cut": "names of joints"}
+CHOSEN = {
+    "solver": "one of several words",
+    "bdf2": "True or False",
+    "stabilise": "a word",
+    "cut": "names of joints",
+    "pair": "a name",
+}
 """Fields of methods that are no numbers."""
 FIELDS = [
     (cls, field.name)
