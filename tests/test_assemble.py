@@ -304,7 +304,8 @@ def test_every_coordinate_of_q0_is_kept_where_a_loop_closes(kind: str, carrier: 
 
 
 EVERY = [
-    nx.RungeKutta4(1e-3), nx.ExplicitEuler(1e-3), nx.SemiImplicitEuler(1e-3), nx.DormandPrince(), nx.HHT(dt=1e-3), nx.HHT(),
+    nx.RungeKutta4(1e-3), nx.ExplicitEuler(1e-3), nx.SemiImplicitEuler(1e-3), nx.DormandPrince(),
+    nx.BogackiShampine32(), nx.DOP853(), nx.HHT(dt=1e-3), nx.HHT(),
     nx.Projection(dt=1e-3), nx.Projection(), nx.Baumgarte(dt=1e-3), nx.Baumgarte(), nx.Partitioning(dt=1e-3), nx.Partitioning(),
     nx.ImplicitEuler(1e-3), nx.ImplicitEuler(1e-3, bdf2=True),
 ]  # fmt: skip

@@ -39,7 +39,7 @@ FIXED = {
 ADAPTIVE = {
     "dopri5": (nx.DormandPrince(1e-10, 1e-12), 1e-7),
     "bs32": (nx.BogackiShampine32(1e-7, 1e-9), 1e-5),
-    "dop853": (nx.DOP853(1e-10, 1e-12), 1e-7),
+    "dop853": (nx.DOP853(1e-10, 1e-12, dt_max=5 * DT), 1e-7),
     "hht": (nx.HHT(rtol=1e-4), 2e-3),
     "baumgarte": (nx.Baumgarte(rtol=1e-10, atol=1e-12), 1e-7),
     "projection": (nx.Projection(rtol=1e-10, atol=1e-12), 1e-7),

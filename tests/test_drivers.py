@@ -366,9 +366,9 @@ class Ramp:
 @pytest.mark.parametrize(
     ("method", "module"),
     [
-        (nx.RungeKutta4(1e-2), "tree.loop_tables"),
-        (nx.HHT(dt=1e-2), "absolute.motion_tables"),
-        (nx.Projection(dt=1e-2), "absolute.motion_tables"),
+        (nx.RungeKutta4(1e-2), "tree.loops.tables"),
+        (nx.HHT(dt=1e-2), "absolute.motion.tables"),
+        (nx.Projection(dt=1e-2), "absolute.motion.tables"),
         (nx.ImplicitEuler(1e-2), "potential.compile"),
     ],
     ids=lambda x: getattr(x, "name", ""),

@@ -189,6 +189,8 @@ def test_an_action_changes_the_state_and_may_end_the_run() -> None:
 BOUNCED: dict[str, tuple[nx.Method, float]] = {
     "rk4": (nx.RungeKutta4(1e-2), 2e-6),
     "dormand-prince": (nx.DormandPrince(), 2e-6),
+    "bogacki-shampine": (nx.BogackiShampine32(), 2e-6),
+    "dop853": (nx.DOP853(), 2e-6),
     "hht": (nx.HHT(dt=1e-2, alpha=0.0), 2e-5),  # of order 2, with steps of 10 ms
     "hht adaptive": (nx.HHT(rtol=1e-6), 2e-5),
     "baumgarte": (nx.Baumgarte(1e-2), 2e-6),

@@ -220,4 +220,4 @@ def test_tolerances_that_cannot_be_met_are_refused(options: Any, message: str) -
 def test_methods_are_values_that_print_how_they_are_made() -> None:
     assert nx.RungeKutta4(1e-3) == nx.RungeKutta4(dt=0.001)
     assert eval(repr(nx.DormandPrince(dt_max=0.1)), vars(nx)) == nx.DormandPrince(dt_max=0.1)
-    assert list(METHODS)[:5] == ["rk4", "euler", "semi-implicit", "dopri5", "hht"]
+    assert list(METHODS)[:5] == ["rk4", "euler", "semi-implicit", "dopri5", "bs32"]
