@@ -17,6 +17,7 @@ import regular_problems
 from matrix_elements import ELEMENTS, Element
 
 import nexdyn as nx
+from nexdyn.integrate.pairs.pair import EmbeddedPair
 
 T_END = 0.1
 """Seconds that most runs last."""
@@ -41,7 +42,7 @@ class Case:
     @property
     def rtol(self) -> float | None:
         """The tolerance by which the method chooses its steps; None where they are constant."""
-        adaptive = isinstance(self.method, nx.DormandPrince) or getattr(self.method, "dt", 1.0) is None
+        adaptive = isinstance(self.method, EmbeddedPair) or getattr(self.method, "dt", 1.0) is None
         return self.method.rtol if adaptive else None
 
     def run(self) -> nx.Result | nx.BatchResult:
@@ -71,6 +72,8 @@ ADAPTIVE: dict[str, Any] = {
     "partitioning": nx.Partitioning(rtol=1e-7),
 }
 METHODS = FIXED | ADAPTIVE
+PAIRS = {"pair bs32": nx.BogackiShampine32(1e-6, 1e-8), "pair dop853": nx.DOP853(1e-9, 1e-11)}
+"""Further embedded pairs, which share Dormand–Prince's kernel."""
 TREE = ("rk4", "euler", "semi-implicit", "dormand-prince")
 ONE_OF_EACH = ("rk4", "dormand-prince", "hht dt", "hht", "projection dt", "implicit-euler")
 """A method of each formulation, with constant and with adaptive steps."""
@@ -213,6 +216,10 @@ def _of_options() -> Iterator[Case]:
         heavier = {"parameters": {"gravity": np.outer(np.linspace(0.5, 1.5, 9), (0.0, -9.81, 0.0))}}
         members = {"batch": heavier} | ({"output_times": times[:1]} if name in ADAPTIVE else {})
         yield Case(f"double-pendulum / {name} batch", demo("double-pendulum"), METHODS[name], 20 * DT, members)
+    for name, pair in PAIRS.items():
+        for system in ("double-pendulum", "four-bar"):
+            yield Case(f"{system} / {name}", demo(system), pair)
+        yield Case(f"double-pendulum / {name} at times", demo("double-pendulum"), pair, options={"output_times": times})
     for name in ("rk4", "hht dt"):
         yield Case(f"four-bar / {name} batch", demo("four-bar"), METHODS[name], 20 * DT, {"batch": heavier})
     for name in ("rk4", "dormand-prince", "hht dt", "implicit-euler"):

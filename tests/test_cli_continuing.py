@@ -30,6 +30,8 @@ METHODS = {
     "euler": (f"--method euler {STEP}", 0.0),
     "semi-implicit": (f"--method semi-implicit {STEP}", 0.0),
     "dopri5": ("--method dopri5 --rtol 1e-9 --atol 1e-11", 1e-6),
+    "bs32": ("--method bs32 --rtol 1e-7 --atol 1e-9", 1e-5),
+    "dop853": ("--method dop853 --rtol 1e-9 --atol 1e-11", 1e-6),
     "hht": (f"--method hht {STEP}", 0.0),
     "hht adaptive": ("--method hht --rtol 1e-6", 1e-4),
     "implicit euler": (f"--method implicit-euler {STEP}", 0.0),

@@ -17,7 +17,15 @@ CONSTANT = [
     nx.RungeKutta4(dt=1e-3), nx.ExplicitEuler(dt=1e-3), nx.SemiImplicitEuler(dt=1e-3), nx.HHT(dt=1e-3), nx.Projection(dt=1e-3),
     nx.Baumgarte(dt=1e-3), nx.Partitioning(dt=1e-3), nx.ImplicitEuler(dt=1e-3), nx.ImplicitEuler(dt=1e-3, bdf2=True),
 ]  # fmt: skip
-CHOSEN = [nx.DormandPrince(), nx.HHT(), nx.Projection(), nx.Baumgarte(), nx.Partitioning()]
+CHOSEN = [
+    nx.DormandPrince(),
+    nx.BogackiShampine32(),
+    nx.DOP853(),
+    nx.HHT(),
+    nx.Projection(),
+    nx.Baumgarte(),
+    nx.Partitioning(),
+]
 COLUMNS = ("force", "force_time")  # moments are nothing but rounding here
 T = 1.1
 
