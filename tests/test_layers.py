@@ -55,7 +55,7 @@ def test_downward_imports_are_accepted(miniature: Path) -> None:
         ("kernel/__init__.py", "import nexdyn.spatial"),
         ("errors/__init__.py", "import nexdyn.model"),
         ("forces/spring.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from nexdyn.tree import aba"),
-        ("tree/core/aba.py", "def f():\n    from nexdyn.cli import main"),
+        ("tree/aba.py", "def f():\n    from nexdyn.cli import main"),
     ],
 )
 def test_upward_imports_are_refused(miniature: Path, importer: str, line: str) -> None:
