@@ -102,12 +102,12 @@ def test_help_fits_the_screen_and_teaches_by_example(terminal: Terminal) -> None
 
 def test_bash_completes_commands_options_and_demos(terminal: Terminal) -> None:
     terminal.type(f"clear; source <({NEXDYN} completion bash); echo sourced")
-    terminal.wait_for(r"^sourced$")
+    terminal.wait_for(r"^sourced\n\$ ?$")
     for typed, completed in (
         ("nexdyn conv", "nexdyn convert"),
         ("nexdyn run hin", "nexdyn run hinge-chain"),
         ("nexdyn run x --dyn", "nexdyn run x --dynamics"),
-        ("nexdyn run x --method dop", "nexdyn run x --method dopri5"),
+        ("nexdyn run x --method dopr", "nexdyn run x --method dopri5"),
     ):
         terminal.tmux("send-keys", "-l", typed)
         terminal.press("Tab")
