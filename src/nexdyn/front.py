@@ -114,7 +114,8 @@ def simulate(
         `error_estimate` of the result (an `ErrorEstimate`): it says, too, from when on none is known.
 
     peaks: `Result.peaks` are those of all steps, also where output_every or output_times leaves rows out; the reactions of every
-        step are then computed, and steps of chosen length end at output_times.
+        step are then computed, and steps of chosen length end at output_times. Between steps nothing is looked at: where a method
+        of high order takes long ones, its dt_max says how far apart they may lie.
 
     Raises InputError for bad input; AssemblyError where the mechanism cannot be closed; SolveError, whose `result` keeps what
     was reached, when the motion is not finite, a force fails, or the step becomes too small. An interrupt (Ctrl-C) returns

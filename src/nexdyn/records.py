@@ -41,6 +41,7 @@ from numba import types
 from numba.extending import lower_builtin, models, register_model, type_callable
 
 from nexdyn.compiler.options import LINE
+from nexdyn.errors import counted
 from nexdyn.numba_parts import (
     AbstractTemplate,
     AttributeTemplate,
@@ -109,7 +110,7 @@ class Rows(Generic[R]):
         self._table = table.table if isinstance(table, Rows) else table
         width = _array(self._table).shape[1]
         if width != self.record.columns:
-            raise TypeError(f"a row of {self.record.__name__} has {self.record.columns} columns; the table has {width}")
+            raise TypeError(f"a row of {self.record.__name__} has {counted(self.record.columns, 'column')}; the table has {width}")
 
     @property
     def table(self) -> Any:

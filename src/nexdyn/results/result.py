@@ -220,7 +220,8 @@ class Result:
     def peaks(self) -> PeakTable:
         """Largest force [N] and moment [N m] of each joint's reaction, and when [s], over all steps. A run that leaves states out
         (`output_every`, `output_times`) looks at them all with `peaks=True` alone; else the peaks are those of the samples, which a
-        NexDynWarning says, and `attrs["of"]`: "steps" or "samples".
+        NexDynWarning says, and `attrs["of"]`: "steps" or "samples". Between steps nothing is looked at: DOP853 takes long ones, which
+        its dt_max shortens.
 
         A Dataset over `joint` with `force`, `force_time`, `moment`, `moment_time` that prints as a table;
         ``peaks().sortby("force", ascending=False)`` begins with the largest.
