@@ -11,12 +11,15 @@ from nexdyn.forces import FORCES, pages
 from nexdyn.forces.page import (
     ALL_LANES,
     BETWEEN,
+    BY_DIFFERENCES,
+    CONSTANT,
     IN_FREEDOM,
     NO_LANES,
     STORES_NOTHING,
     TREE_LANES,
     Between,
     InFreedom,
+    check_lanes,
     names_of,
     verb,
 )
@@ -50,20 +53,27 @@ def test_functions_of_pages_take_what_formulations_give() -> None:
 
 @pytest.mark.parametrize("kind", [Between, InFreedom])
 def test_a_page_that_leaves_out_whether_it_stores_energy_or_goes_in_lanes_cannot_be_made(kind: Any) -> None:
-    with pytest.raises(TypeError, match=r"'energy' and 'lanes'"):
+    with pytest.raises(TypeError, match=r"'energy'(, 'slopes',)? and 'lanes'"):
         kind(99, "Wind", pull)
+
+
+def test_a_page_for_all_lanes_has_slopes_in_closed_form() -> None:
+    """HHT's lanes do not branch: what has no slopes of its own is for other lanes."""
+    assert all(callable(page.slopes) for page in pages.PAGES if page.kind in pages.IN_ALL_LANES - {*pages.OF_NO_MOTION})
+    with pytest.raises(TypeError, match="the page of Wind is for all lanes, and its slopes are by differences"):
+        check_lanes([Between(99, "Wind", pull, None, BY_DIFFERENCES, ALL_LANES)])
 
 
 def test_a_page_that_asks_for_what_is_not_given_is_named() -> None:
     with pytest.raises(TypeError, match="wrenches of the page of Wind takes wind; there are tables, e, t, data"):
-        verb("verb", "wrenches", BETWEEN, [*pages.PAGES, Between(99, "Wind", lean, None, NO_LANES)])
+        verb("verb", "wrenches", BETWEEN, [*pages.PAGES, Between(99, "Wind", lean, None, CONSTANT, NO_LANES)])
 
 
 def test_two_pages_of_one_number_and_a_page_without_a_function_are_named() -> None:
     with pytest.raises(TypeError, match="the page of Wind has the number of another: 1"):
-        verb("verb", "wrenches", BETWEEN, [*pages.PAGES, Between(1, "Wind", pull, None, NO_LANES)])
+        verb("verb", "wrenches", BETWEEN, [*pages.PAGES, Between(1, "Wind", pull, None, CONSTANT, NO_LANES)])
     with pytest.raises(TypeError, match="wrenches of the page of Wind is 3; a function is needed"):
-        verb("verb", "wrenches", BETWEEN, [Between(99, "Wind", 3, None, NO_LANES)])  # type: ignore[arg-type]
+        verb("verb", "wrenches", BETWEEN, [Between(99, "Wind", 3, None, CONSTANT, NO_LANES)])  # type: ignore[arg-type]
 
 
 def test_a_force_without_a_page_is_named_when_the_package_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:

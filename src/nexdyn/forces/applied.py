@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import check_points, frame_of
 from nexdyn.forces.kinds import APPLIED
-from nexdyn.forces.page import ALL_LANES, STORES_NOTHING, Between
+from nexdyn.forces.page import ALL_LANES, CONSTANT, STORES_NOTHING, Between
 from nexdyn.kernel import formula
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element, name_of
@@ -131,4 +131,4 @@ def wrenches(t, data, k, X_WA):
     return wrench(t, data, k, X_WA), Force(Vec3(o, o, o), Vec3(o, o, o))
 
 
-PAGE = Between(APPLIED, "AppliedForce", wrenches, STORES_NOTHING, ALL_LANES)
+PAGE = Between(APPLIED, "AppliedForce", wrenches, STORES_NOTHING, CONSTANT, ALL_LANES)

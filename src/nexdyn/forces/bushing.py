@@ -35,7 +35,7 @@ import numpy as np
 from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import PairForce, reaction
 from nexdyn.forces.kinds import BUSHING, BUSHING_XYZ
-from nexdyn.forces.page import ALL_LANES, TREE_LANES, Between
+from nexdyn.forces.page import ALL_LANES, BY_DIFFERENCES, TREE_LANES, Between
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
 from nexdyn.model.force import Force as ForceElement
@@ -50,9 +50,11 @@ from nexdyn.spatial.algebra import (
     normalized,
     right_jacobian_inverse_times,
 )
-from nexdyn.spatial.lanes import atan2, if_less, sqrt, zero
+from nexdyn.spatial.lanes import all_less, atan2, if_less, sqrt, zero
 
 ANGLES = ("rotation_vector", "xyz")
+NOTHING = 1e-300
+"""What is smaller than this is nothing."""
 LEAST = math.sin(math.radians(5.0))
 """cos β below which Tait–Bryan angles are NaN."""
 
@@ -242,5 +244,31 @@ def energy_xyz(data, k, X_WA, X_WB):
     return 0.5 * (phi @ K_phi + p @ K_p)
 
 
-PAGE = Between(BUSHING, "Bushing", wrench, energy, ALL_LANES)
-PAGE_XYZ = Between(BUSHING_XYZ, "Bushing by Tait–Bryan angles", wrench_xyz, energy_xyz, TREE_LANES)
+@formula
+def axis_entry(R, i, m):
+    """Entry (i, m) of diag(R, R)."""
+    if (i < 3) != (m < 3):
+        return zero(R.xx)
+    r, c = i % 3, m % 3
+    if r == 0:
+        return R.xx if c == 0 else (R.xy if c == 1 else R.xz)
+    if r == 1:
+        return R.yx if c == 0 else (R.yy if c == 1 else R.yz)
+    return R.zx if c == 0 else (R.zy if c == 1 else R.zz)
+
+
+@formula
+def slopes(data, k, X_WA, gh, bh2, K):
+    """K and D in the axes of A."""
+    for i in range(6):
+        for j in range(6):
+            for m in range(6):
+                for n in range(6):
+                    c = bh2 * data[k + 6 * m + n] + gh * data[k + 36 + 6 * m + n]
+                    if not all_less(abs(c), NOTHING):
+                        K[i, j] += c * axis_entry(X_WA.R, i, m) * axis_entry(X_WA.R, j, n)
+    return True
+
+
+PAGE = Between(BUSHING, "Bushing", wrench, energy, slopes, ALL_LANES)
+PAGE_XYZ = Between(BUSHING_XYZ, "Bushing by Tait–Bryan angles", wrench_xyz, energy_xyz, BY_DIFFERENCES, TREE_LANES)

@@ -46,7 +46,7 @@ from nexdyn.forces.contact_data import Far, PointData
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT
 from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_hold, own_slope, own_slope_at
-from nexdyn.forces.page import TREE_LANES, Between, alone, no_number, nowhere
+from nexdyn.forces.page import OF_ITS_STEP, TREE_LANES, Between, alone, no_number, nowhere
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import ForceEntries
 from nexdyn.kernel import formula, kernel
@@ -656,4 +656,4 @@ def whole_energy(tables, e, data, k, X_WA, X_WB, x):
     return U + held_energy_alone(tables, e, k, X_WA, X_WB, x) if ForceEntries(tables.index)[e].states > 0 else U
 
 
-PAGE = Between(CONTACT, "contact at points", wrenches, whole_energy, TREE_LANES)
+PAGE = Between(CONTACT, "contact at points", wrenches, whole_energy, OF_ITS_STEP, TREE_LANES)

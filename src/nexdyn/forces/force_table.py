@@ -19,7 +19,7 @@ from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import PairForce, check_freedom, check_points, non_negative
 from nexdyn.forces.curve import curve_energy, curve_row, curve_value
 from nexdyn.forces.kinds import FORCE_TABLE, JOINT_TABLE
-from nexdyn.forces.page import TREE_LANES, Between, InFreedom
+from nexdyn.forces.page import BY_DIFFERENCES, TREE_LANES, Between, InFreedom
 from nexdyn.forces.point_spring import along, length_and_direction
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
@@ -192,5 +192,5 @@ def joint_table_energy(data, k, q):
     return curve_energy(data, k + CURVE, q - Head(data, k).rest)
 
 
-PAGE = Between(FORCE_TABLE, "ForceTable", wrench, energy, TREE_LANES)
+PAGE = Between(FORCE_TABLE, "ForceTable", wrench, energy, BY_DIFFERENCES, TREE_LANES)
 JOINT_PAGE = InFreedom(JOINT_TABLE, "ForceTable in a joint", joint_table_effort, joint_table_energy, TREE_LANES)

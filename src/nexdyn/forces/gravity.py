@@ -21,7 +21,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.forces.between import check_points, frame_of, opposite
 from nexdyn.forces.kinds import GRAVITY_FIELD, POINT_GRAVITY
-from nexdyn.forces.page import NO_LANES, STORES_NOTHING, TREE_LANES, Between, alone, nowhere
+from nexdyn.forces.page import BY_DIFFERENCES, NO_LANES, STORES_NOTHING, TREE_LANES, Between, alone, nowhere
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.kernel import formula
 from nexdyn.model.body import Body
@@ -284,7 +284,7 @@ def energy(data, k, X_WA, X_WB):
     return -PointMass(data, k).pull / L
 
 
-POINT_PAGE = Between(POINT_GRAVITY, "PointGravity", wrench, energy, TREE_LANES)
+POINT_PAGE = Between(POINT_GRAVITY, "PointGravity", wrench, energy, BY_DIFFERENCES, TREE_LANES)
 
 
 @formula
@@ -297,4 +297,6 @@ def field_wrenches(t, data, k, X_WA):
     return Force(o, Vec3(m * g[0], m * g[1], m * g[2])), Force(o, o)
 
 
-FIELD_PAGE = Between(GRAVITY_FIELD, "GravityField", alone(field_wrenches, nowhere), STORES_NOTHING, NO_LANES)
+FIELD_PAGE = Between(
+    GRAVITY_FIELD, "GravityField", alone(field_wrenches, nowhere), STORES_NOTHING, BY_DIFFERENCES, NO_LANES
+)

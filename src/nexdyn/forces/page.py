@@ -3,12 +3,16 @@
     wrenches   forces on A and on B, each at its frame's origin, in world axes; of a force between frames
     effort     of a force in a freedom of a joint
     energy     what it stores, or STORES_NOTHING
-    lanes      where SIMD lanes support it: NO_LANES, TREE_LANES (explicit methods), or ALL_LANES (HHT's, too, which need a stiffness in
-               closed form without a branch)
+    slopes     K += β h² K + γ h D in closed form without a branch, of a force between frames: of the force on B, at its origin, by the
+               motion of B against A, world axes, symmetric; CONSTANT where it does not depend on motion; BY_DIFFERENCES of its wrenches; or
+               OF_ITS_STEP where what it holds at the end of a step is part of them (``absolute.force_stiffness``)
+    lanes      where SIMD lanes support it: NO_LANES, TREE_LANES (explicit methods), or ALL_LANES (HHT's, too, which need slopes in closed
+               form)
 
-A function takes by their names what it needs of the arguments that formulations give (`BETWEEN`, `IN_FREEDOM`): ``wrench(data, k, X_WA,
-X_WB)``. A record of the page says what its data are, in the order of the class's ``data``: ``spring = Spring(data, k)``, then
-``spring.stiffness``; in lanes, too. A page that leaves something out, or asks for what is not given, is named when the package is imported.
+A function takes by their names what it needs of the arguments that formulations give (`BETWEEN`, `IN_FREEDOM`, `SLOPES`):
+``wrench(data, k, X_WA, X_WB)``. A record of the page says what its data are, in the order of the class's ``data``: ``spring =
+Spring(data, k)``, then ``spring.stiffness``; in lanes, too. A page that leaves something out, or asks for what is not given, is named
+when the package is imported.
 """
 
 from __future__ import annotations
@@ -24,11 +28,14 @@ from nexdyn.spatial.lanes import pack, zero
 
 NO_LANES, TREE_LANES, ALL_LANES = range(3)
 STORES_NOTHING = None
+CONSTANT, BY_DIFFERENCES, OF_ITS_STEP = "constant", "by differences", "of its step"
 BETWEEN = ("tables", "e", "t", "data", "k", "X_WA", "V_A", "X_WB", "V_B", "x")
 """What is given of a force between frames: its tables, number and time; its data, which begin at k; poses and velocities of its frames;
 and a number of theirs, by which one system and lanes are told apart."""
 IN_FREEDOM = ("tables", "e", "t", "data", "k", "q", "v", "x")
 """The same of a force in a freedom of a joint, with its coordinate and velocity."""
+SLOPES = ("data", "k", "X_WA", "V_A", "X_WB", "V_B", "gh", "bh2", "K")
+"""What is given for slopes: γ h, β h², and K (6, 6)."""
 AT_REST = {"t", "v", "V_A", "V_B"}
 """What an energy does not depend on."""
 
@@ -40,6 +47,7 @@ class Between(NamedTuple):
     name: str
     wrenches: Callable[..., Any]
     energy: Callable[..., Any] | None
+    slopes: Callable[..., Any] | str
     lanes: int
 
 
@@ -63,6 +71,24 @@ def _keep(array, i, x):
     if x is pack and hasattr(array, "dtype"):
         return lambda array, i, x: None
     return keep
+
+
+def check_lanes(pages: Sequence[Between]) -> None:
+    """TypeError for a page that goes in all lanes, and has no slopes in closed form."""
+    for page in pages:
+        if page.lanes == ALL_LANES and page.slopes != CONSTANT and not callable(page.slopes):
+            raise TypeError(
+                f"the page of {page.name} is for all lanes, and its slopes are {page.slopes}; a function is needed"
+            )
+
+
+@formula
+def add_outer(K, c, w, v):
+    """K ← K + c g gᵀ, g = (w, v)."""
+    g = (w.x, w.y, w.z, v.x, v.y, v.z)
+    for i in range(6):
+        for j in range(6):
+            K[i, j] += c * g[i] * g[j]
 
 
 @formula

@@ -21,10 +21,13 @@ from nexdyn.forces.page import (
     ALL_LANES,
     AT_REST,
     BETWEEN,
+    CONSTANT,
     IN_FREEDOM,
     NO_LANES,
+    SLOPES,
     Between,
     InFreedom,
+    check_lanes,
     verb,
 )
 
@@ -41,10 +44,15 @@ IN_LANES = frozenset(page.kind for page in ALL if page.lanes != NO_LANES)
 IN_ALL_LANES = frozenset(page.kind for page in ALL if page.lanes == ALL_LANES)
 """Forces that HHT does, too."""
 
+check_lanes(PAGES)
+OF_NO_MOTION = tuple(page.kind for page in PAGES if page.slopes == CONSTANT)
+"""Forces without slopes."""
+
 wrenches_of = verb("wrenches_of", "wrenches", BETWEEN, PAGES)
 wrenches_in_all_lanes = verb(
     "wrenches_in_all_lanes", "wrenches", BETWEEN, [page for page in PAGES if page.kind in IN_ALL_LANES]
 )
+slopes_of = verb("slopes_of", "slopes", SLOPES, [page for page in PAGES if callable(page.slopes)], "False")
 effort_of = verb("effort_of", "effort", IN_FREEDOM, FREEDOM_PAGES)
 effort_in_all_lanes = verb(
     "effort_in_all_lanes", "effort", IN_FREEDOM, [page for page in FREEDOM_PAGES if page.kind in IN_ALL_LANES]

@@ -16,12 +16,12 @@ from typing import Any
 
 from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import POINT_SPRING
-from nexdyn.forces.page import ALL_LANES, Between
+from nexdyn.forces.page import ALL_LANES, Between, add_outer
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
 from nexdyn.records import Record
 from nexdyn.spatial.algebra import Force, Vec3
-from nexdyn.spatial.lanes import if_less, sqrt, zero
+from nexdyn.spatial.lanes import greater, if_less, sqrt, zero
 
 ROUNDED, NOTHING = 1e-24, 1e-300
 """L² as a part of the squares of the two places, and alone, below which the line through the two points has no direction."""
@@ -113,4 +113,17 @@ def energy(data, k, X_WA, X_WB):
     return (0.5 * spring.stiffness * x + spring.force) * x
 
 
-PAGE = Between(POINT_SPRING, "PointSpring", wrench, energy, ALL_LANES)
+@formula
+def slopes(data, k, X_WA, V_A, X_WB, V_B, gh, bh2, K):
+    """k u uᵀ + T/L (1 − u uᵀ), d u uᵀ; the second part where it does not make the matrix indefinite."""
+    L, u = length_and_direction(X_WA.p, X_WB.p)
+    spring, o = Spring(data, k), zero(L)
+    tension = spring.stiffness * (L - spring.length) + spring.damping * (u @ (V_B.v - V_A.v)) + spring.force
+    across = bh2 * if_less(o, L, greater(o, tension) / L, spring.stiffness)
+    for c in range(3):
+        K[3 + c, 3 + c] = across
+    add_outer(K, bh2 * spring.stiffness + gh * spring.damping - across, Vec3(o, o, o), u)
+    return True
+
+
+PAGE = Between(POINT_SPRING, "PointSpring", wrench, energy, slopes, ALL_LANES)

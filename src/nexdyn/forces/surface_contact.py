@@ -50,7 +50,7 @@ from nexdyn.forces.overlap import (
     room_for,
     stored,
 )
-from nexdyn.forces.page import NO_LANES, Between, alone, no_number, nowhere
+from nexdyn.forces.page import NO_LANES, OF_ITS_STEP, Between, alone, no_number, nowhere
 from nexdyn.forces.pressed import DISC, add_side, deeper_by, nothing_pressed, pressing, relative, share
 from nexdyn.forces.round_press import press_ball, press_round, sunk_here
 from nexdyn.forces.sticking import Slip
@@ -444,4 +444,6 @@ def area_energy(tables, e, k, X_WA, X_WB):
     return surface_energy(tables.room, tables, e, k, X_WA, X_WB)
 
 
-PAGE = Between(SURFACE, "contact over areas", alone(area_wrenches, nowhere), alone(area_energy, no_number), NO_LANES)
+PAGE = Between(
+    SURFACE, "contact over areas", alone(area_wrenches, nowhere), alone(area_energy, no_number), OF_ITS_STEP, NO_LANES
+)

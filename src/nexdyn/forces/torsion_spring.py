@@ -23,7 +23,7 @@ from numba import types
 
 from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import TORSION_SPRING
-from nexdyn.forces.page import ALL_LANES, Between
+from nexdyn.forces.page import ALL_LANES, Between, add_outer
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.element import Element
 from nexdyn.records import Record
@@ -232,4 +232,12 @@ def energy(data, k, X_WA, X_WB):
     return (0.5 * twist.stiffness * angle + twist.torque) * angle
 
 
-PAGE = Between(TORSION_SPRING, "TorsionSpring", wrench, energy, ALL_LANES)
+@formula
+def slopes(data, k, X_WA, gh, bh2, K):
+    """About z of A."""
+    R, o, twist = X_WA.R, zero(X_WA.p.x), Twist(data, k)
+    add_outer(K, bh2 * twist.stiffness + gh * twist.damping, Vec3(R.xz, R.yz, R.zz), Vec3(o, o, o))
+    return True
+
+
+PAGE = Between(TORSION_SPRING, "TorsionSpring", wrench, energy, slopes, ALL_LANES)

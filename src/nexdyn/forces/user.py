@@ -24,7 +24,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.forces.between import PairForce, check_freedom, check_points, reaction
 from nexdyn.forces.kinds import USER, USER_JOINT
-from nexdyn.forces.page import STORES_NOTHING, TREE_LANES, Between, InFreedom, alone, no_number, nowhere
+from nexdyn.forces.page import BY_DIFFERENCES, STORES_NOTHING, TREE_LANES, Between, InFreedom, alone, no_number, nowhere
 from nexdyn.forces.tables import MOST_STATES, ForceEntries
 from nexdyn.kernel import formula, overloaded
 from nexdyn.model.callbacks import BODIES, JOINT, Callback, call, callback_of, with_states
@@ -379,5 +379,5 @@ def effort(tables, e, t, data, k, q, v, x):
     return joint_effort(t, data, k, q, v)
 
 
-PAGE = Between(USER, "UserForce", wrenches, STORES_NOTHING, TREE_LANES)
+PAGE = Between(USER, "UserForce", wrenches, STORES_NOTHING, BY_DIFFERENCES, TREE_LANES)
 JOINT_PAGE = InFreedom(USER_JOINT, "UserJointForce", effort, STORES_NOTHING, TREE_LANES)

@@ -19,8 +19,6 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.absolute.motion.force_states import element_at_end, error_of_states, freedom_at_end
 from nexdyn.absolute.motion.force_stiffness import (
     DIFFERENCE,
-    NOTHING,
-    add_outer,
     add_stiffness,
     clear,
     difference_rate,
@@ -36,6 +34,7 @@ from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
 from nexdyn.forces.nearby import choose
 from nexdyn.forces.nearby import count as count_near
+from nexdyn.forces.page import add_outer
 from nexdyn.forces.pages import effort_in_all_lanes, wrenches_in_all_lanes
 from nexdyn.forces.tables import MOST_STATES, NO_DOF, ForceEntries, bodies_of, force_tables, frames_a, frames_b
 from nexdyn.forces.torsion_spring import TURNS, Twist
@@ -103,6 +102,9 @@ class Slope(Record):
 
 
 ActingJoints, JointDofs, Slopes = rows_of(ActingJoint), rows_of(JointDof), rows_of(Slope)
+
+NOTHING = 1e-300
+"""What is smaller than this is nothing."""
 
 
 class Acting(NamedTuple):

@@ -5,7 +5,7 @@ K (6 × 6) symmetrised, with G (6 × 12) that motion for those of the bodies:
 
     β h² K + γ h D  →  Gᵀ (β h² K + γ h D) G
 
-in closed form for springs, dampers, bushings and contacts, by differences for tables and users' functions.
+as the page of the force says (`slopes`): in closed form, by differences, or with what it holds at the end of the step.
 """
 
 from __future__ import annotations
@@ -18,26 +18,21 @@ from nexdyn.absolute.motion.tables import PlacesOfBlocks
 from nexdyn.forces import contact
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.contact_data import PointData
-from nexdyn.forces.point_spring import Spring, length_and_direction
+from nexdyn.forces.page import add_outer
+from nexdyn.forces.pages import OF_NO_MOTION, slopes_of
 from nexdyn.forces.sticking import laid, stiffness_across
 from nexdyn.forces.surface_contact import NOT_BEGUN
 from nexdyn.forces.surface_stiffness import SECANT, stiffness_over_area
 from nexdyn.forces.tables import ForceEntries
-from nexdyn.forces.torsion_spring import Twist
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, basis, cross, exp_quaternion, rotation
-from nexdyn.spatial.lanes import LaneVector, all_less, greater, if_less, zero
+from nexdyn.spatial.lanes import LaneVector
 from nexdyn.spatial.table import PoseRows
 
-POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
-    force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
-)  # fmt: skip
 CONTACT, SURFACE = force_kinds.CONTACT, force_kinds.SURFACE
-NOTHING = 1e-300
-"""What is smaller than this is nothing."""
 DIFFERENCE, PART_OF_STEP = 1e-7, 1e-3
 """Part of a unit by which coordinates are changed; and part of a unit in the step at hand, a part of which velocities are changed by."""
 
@@ -54,33 +49,11 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):
     tables, K = acts.forces, acts.K
     force = ForceEntries(tables.index)[e]
     kind, k, data = force.kind, force.first, tables.data
-    if kind == APPLIED:
+    if kind in OF_NO_MOTION:
         return
     a, b, symmetric = force.body_a, force.body_b, True
     clear(K, 6, 6)
-    nothing = zero(X_A.p.x)
-    o = Vec3(nothing, nothing, nothing)
-    if kind == POINT_SPRING:
-        # k u uᵀ + T/L (1 − u uᵀ), d u uᵀ; the second part where it does not make the matrix indefinite
-        L, u = length_and_direction(X_A.p, X_B.p)
-        spring = Spring(data, k)
-        tension = spring.stiffness * (L - spring.length) + spring.damping * (u @ (V_B.v - V_A.v)) + spring.force
-        across = bh2 * if_less(nothing, L, greater(nothing, tension) / L, spring.stiffness)
-        for c in range(3):
-            K[3 + c, 3 + c] = across
-        add_outer(K, bh2 * spring.stiffness + gh * spring.damping - across, o, u)
-    elif kind == TORSION_SPRING:
-        R, twist = X_A.R, Twist(data, k)
-        add_outer(K, bh2 * twist.stiffness + gh * twist.damping, Vec3(R.xz, R.yz, R.zz), o)
-    elif kind == BUSHING:
-        for i in range(6):
-            for j in range(6):
-                for m in range(6):
-                    for n in range(6):
-                        c = bh2 * data[k + 6 * m + n] + gh * data[k + 36 + 6 * m + n]
-                        if not all_less(abs(c), NOTHING):
-                            K[i, j] += c * axis_entry(X_A.R, i, m) * axis_entry(X_A.R, j, n)
-    else:
+    if not slopes_of(kind, data, k, X_A, V_A, X_B, V_B, gh, bh2, K):
         symmetric = other_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data)
     relative_motion(s, acts.G, a, b, X_B.p)
     places = PlacesOfBlocks(acts.of_force).places[e]
@@ -155,19 +128,6 @@ def _(room: Any, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) -
     if ForceEntries(acts.forces.index)[e].states > 0:
         begun = surface_step(acts, e)
     stiffness_over_area(acts.forces, e, k, K, weights, motion, begun, SECANT)
-
-
-@formula
-def axis_entry(R, i, m):
-    """Entry (i, m) of diag(R, R)."""
-    if (i < 3) != (m < 3):
-        return zero(R.xx)
-    r, c = i % 3, m % 3
-    if r == 0:
-        return R.xx if c == 0 else (R.xy if c == 1 else R.xz)
-    if r == 1:
-        return R.yx if c == 0 else (R.yy if c == 1 else R.yz)
-    return R.zx if c == 0 else (R.zy if c == 1 else R.zz)
 
 
 @formula
@@ -249,15 +209,6 @@ def clear(table, rows, columns):
     for i in range(rows):
         for j in range(columns):
             table[i, j] = 0.0
-
-
-@formula
-def add_outer(K, c, w, v):
-    """K ← K + c g gᵀ, g = (w, v)."""
-    g = (w.x, w.y, w.z, v.x, v.y, v.z)
-    for i in range(6):
-        for j in range(6):
-            K[i, j] += c * g[i] * g[j]
 
 
 @formula
