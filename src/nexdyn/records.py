@@ -110,7 +110,9 @@ class Rows(Generic[R]):
         self._table = table.table if isinstance(table, Rows) else table
         width = _array(self._table).shape[1]
         if width != self.record.columns:
-            raise TypeError(f"a row of {self.record.__name__} has {counted(self.record.columns, 'column')}; the table has {width}")
+            raise TypeError(
+                f"a row of {self.record.__name__} has {counted(self.record.columns, 'column')}; the table has {width}"
+            )
 
     @property
     def table(self) -> Any:
