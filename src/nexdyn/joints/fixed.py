@@ -15,6 +15,7 @@ class Fixed(Joint):
     """Welds the child to the parent. No freedom."""
 
     kind, code, nq, nv = "fixed", kinds.FIXED, 0, 0
+    about_z = True
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0), ("DotXY", 0))
 
 

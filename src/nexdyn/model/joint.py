@@ -9,6 +9,10 @@ parent's frame and `anchor_b`, `axis_b`, `reference_b` in the child's, what one 
 has it in the described pose; x of B is x of A made perpendicular to z of B, so that q = 0 is the described pose, or as
 near to it as the axes allow. Where the two sides do not meet, that is the gap that assembly closes or refuses.
 
+A joint that is written body → ground is turned round, since the ground moves nothing and carries: its frames change places, and each
+turns by π about its x. Then R_z(q)ᵀ is R_z′(q), and −q e_z is q e_z′: turns about z and slides along z keep their coordinates. What
+is told of it stays as written (`written`, `told_as_written`).
+
 The kinds, with their motion, are in ``nexdyn.joints``.
 """
 
@@ -35,6 +39,9 @@ Z = (0.0, 0.0, 1.0)
 PARALLEL = 1e-8
 """Sine of the angle below which a reference counts as parallel to its axis."""
 
+HALF_TURN = np.diag([1.0, -1.0, -1.0])
+"""By π about x."""
+
 _IN_CHILD_AXES = {"fixed", "spherical", "cartesian", "free"}
 """Kinds without a distinguished axis: their frame takes the child's axes unless an axis or a reference is given."""
 
@@ -51,6 +58,13 @@ class JointFrames(NamedTuple):
     p_AJ: np.ndarray
     R_BJ: np.ndarray
     p_BJ: np.ndarray
+
+
+class Written(NamedTuple):
+    """The bodies of a joint as its description names them."""
+
+    parent: Any
+    child: Any
 
 
 class ResolvedJoint(NamedTuple):
@@ -92,7 +106,8 @@ class Joint(Element):
     Parameters
     ----------
     name: unique among the joints of a system.
-    parent, child: two different bodies (or their names) of the system; the parent may be `system.ground`.
+    parent, child: two different bodies (or their names) of the system. The parent may be `system.ground`; the child, too, of a
+        constraint only, and of a joint whose coordinates are turns about z and slides along z.
     at, axis, reference: point [m], axis z and direction x of the joint frame, in the world as described. Defaults: the
         child's origin, (0, 0, 1), any perpendicular; Fixed, Spherical, Cartesian and Free take the child's axes.
     anchor_a, axis_a, reference_a: the same in the parent's frame; anchor_b, axis_b, reference_b: in the child's.
@@ -126,6 +141,8 @@ class Joint(Element):
     """The velocity of each freedom, seen from outside: a "turn" is e · (ω_b − ω_a), a "slide" e · u with u the velocity of the
     origin of frame B against the parent's body; e is the axis 0, 1, 2 of frame "A" or "B"."""
 
+    about_z: ClassVar[bool] = False
+    """Whether its coordinates are turns about z and slides along z alone, so that it may be turned round."""
     switchable: ClassVar[bool] = False
     """Whether events switch it on and off."""
     followed: ClassVar[int] = 0
@@ -155,6 +172,8 @@ class Joint(Element):
     v0: Any
     mimic: Mimic | None
     priority: int | Mapping[str, int] | None
+    _turned = False
+    """Whether `parent` and `child` have changed places since it was written."""
 
     def __init__(
         self,
@@ -214,16 +233,48 @@ class Joint(Element):
         )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {name_of(self.parent)!r} → {name_of(self.child)!r})"
+        return (
+            f"{type(self).__name__}({self.name!r}, {name_of(self.written.parent)!r} → {name_of(self.written.child)!r})"
+        )
+
+    @property
+    def written(self) -> Written:
+        """Its bodies as described."""
+        return Written(self.child, self.parent) if self._turned else Written(self.parent, self.child)
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether it is described from a body to the ground; `parent` is the ground all the same."""
+        return self._turned
+
+    def set_bodies(self, parent: Body, child: Body) -> None:
+        """Its bodies, found in a system. InputError for one joined to itself, and for a ground that would have to move."""
+        if parent is child:
+            raise InputError(f"{self} joins body {child.name!r} to itself; parent and child must differ")
+        if child.is_ground and self.tree:
+            if not self.about_z:
+                raise InputError(
+                    f"{self} has ground as its child; ground does not move, make it the parent. Its coordinates are then those of the "
+                    f"body against the ground, which differ from these in more than a sign"
+                )
+            parent, child = child, parent
+            self.__dict__["_turned"] = True
+        self.__dict__.update(parent=parent, child=child)
 
     # --- where --------------------------------------------------------------------------------------------------
 
     def frames(self, values: Mapping[str, float]) -> JointFrames:
         """The joint's two frames under the parameter `values`; needs the bodies, so the joint must be in a system."""
-        if not isinstance(self.parent, Body) or not isinstance(self.child, Body):
+        f = self.written_frames(values)
+        return JointFrames(f.R_BJ @ HALF_TURN, f.p_BJ, f.R_AJ @ HALF_TURN, f.p_AJ) if self._turned else f
+
+    def written_frames(self, values: Mapping[str, float]) -> JointFrames:
+        """The same as described: of `written`, parent and child."""
+        parent, child = self.written
+        if not isinstance(parent, Body) or not isinstance(child, Body):
             raise InputError(f"{self} is in no system yet, its bodies are names; add it first")
-        R_WP, p_WP = self.parent.pose(values)
-        R_WC, p_WC = self.child.pose(values)
+        R_WP, p_WP = parent.pose(values)
+        R_WC, p_WC = child.pose(values)
         if self.anchored:
             return self._two_sides(R_WP.T @ R_WC, R_WP.T @ (p_WC - p_WP), values)
         p_WJ = p_WC if self.at is None else np.array(self._floats("at", 3, values))
@@ -257,6 +308,18 @@ class Joint(Element):
         R_CB = frame(z_b, x_b)
         R_PA = R_PC @ R_CB
         return JointFrames(_with_z(R_PA, z_a) if a_says else R_PA, p_PA, R_CB, p_CB)
+
+    def told_as_written(
+        self, force: np.ndarray, moment: np.ndarray, R: np.ndarray, p: np.ndarray, values: Mapping[str, float]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of a joint that is turned: force and moment (…, 3) on the body, at the origin of A and in its axes, as those on the ground, at
+        the joint's point on the body and in the axes there. R (…, 3, 3), p (…, 3): the pose of the body."""
+        f = self.frames(values)
+        F, M = force @ f.R_AJ.T, moment @ f.R_AJ.T
+        point = p + R @ f.p_BJ
+        axes = R @ f.R_BJ @ HALF_TURN
+        M = M + np.cross(f.p_AJ - point, F)
+        return -np.einsum("...ji,...j->...i", axes, F), -np.einsum("...ji,...j->...i", axes, M)
 
     @property
     def anchored(self) -> bool:

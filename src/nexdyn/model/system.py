@@ -262,11 +262,7 @@ class System(metaclass=CheckedCalls):
         if joint.kind == Joint.kind:
             raise InputError(f"{joint} is of no kind; use Revolute, Prismatic, … from nexdyn.joints")
         parent, child = self._body_of(joint, joint.parent, "parent"), self._body_of(joint, joint.child, "child")
-        if parent is child:
-            raise InputError(f"{joint} joins body {child.name!r} to itself; parent and child must differ")
-        if child is self.ground:
-            raise InputError(f"{joint} has ground as its child; ground does not move, make it the parent")
-        joint.__dict__.update(parent=parent, child=child)
+        joint.set_bodies(parent, child)
         return self._keep("joint", joint)
 
     def add_coupling(self, coupling: C) -> C:

@@ -453,7 +453,8 @@ class Tree(metaclass=CheckedCalls):
     def joint_wrenches(self, q: Any, v: Any, a: Any) -> dict[str, Array]:
         """The whole wrench (…, 6), moment first, that each joint puts on its child, fixed joints included.
 
-        At the joint's point in the parent-side joint frame, while the tree moves with acceleration `a` under gravity.
+        At the joint's point in the parent-side joint frame, while the tree moves with acceleration `a` under gravity. Of a joint that is
+        described from a body to the ground the parent is the ground.
         """
         from nexdyn.tree.observe import joint_wrenches
 

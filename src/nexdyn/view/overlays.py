@@ -37,8 +37,8 @@ class Transmitted:
     def __init__(self, motion: Motion, row: dict[str, int], extent: float) -> None:
         values = motion.system.values
         joints = [motion.system.joints[name] for name in motion.joints]
-        frames = [joint.frames(values) for joint in joints]
-        self._row = np.array([row[joint.parent.name] for joint in joints], dtype=int)
+        frames = [joint.written_frames(values) for joint in joints]
+        self._row = np.array([row[joint.written.parent.name] for joint in joints], dtype=int)
         self._R = np.array([x.R_AJ for x in frames]).reshape(-1, 3, 3)
         self._p = np.array([x.p_AJ for x in frames]).reshape(-1, 3)
         self._extent = extent
