@@ -193,7 +193,7 @@ def moved_starts(
         return []
     unit += "/s" * rates
     x, y = float(given[joint][m]), float(now[joint][m])
-    which = f" of joint {joint!r}" + f" in freedom {m + 1}" * (len(given[joint]) > 1)
+    which = f" of joint {joint!r}" + f" in degree of freedom {m + 1}" * (len(given[joint]) > 1)
     text = f"{name}{which} is given as {x:.6g} {unit}; the loops allow {y:.6g} {unit}, with which the run starts"
     return [Notice("start", joint, abs(y - x), unit, 0.0, text)]
 
@@ -250,7 +250,7 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
         if beyond > MOVED:
             unit = "rad" if turning else "m"
             which = f" {m + 1}" if len(q) > 1 else ""
-            text = f"joint {joint.name!r} starts at {x:.6g} {unit}{which and f' in freedom{which}'}"
+            text = f"joint {joint.name!r} starts at {x:.6g} {unit}{which and f' in degree of freedom{which}'}"
             text += f", outside its limits {lower:g} to {upper:g} {unit}"
             found.append(Notice("limit", joint.name, beyond, unit, 0.0, text))
     return found

@@ -105,7 +105,7 @@ def check_freedom(force: ForceElement, system: System, needs_coordinate: bool) -
         raise InputError(f"freedom of {force} is {freedom!r}; {joint}, {joint.kind}, has {valid}")
     if needs_coordinate and joint.nq != joint.nv:
         raise InputError(
-            f"{force} depends on the coordinate of a freedom, which {joint}, {joint.kind}, has not (it turns by a "
+            f"{force} depends on the coordinate of a degree of freedom, which {joint}, {joint.kind}, has not (it turns by a "
             "quaternion); use a force between frames, like Bushing or UserForce"
         )
 

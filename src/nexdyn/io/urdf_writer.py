@@ -382,7 +382,8 @@ class _Writer:
             each = getattr(numbers, attribute)
             if step.kind == "planar" and len(set(each.tolist())) > 1:
                 self.lose(
-                    f"{attribute} of a planar joint's freedoms one by one, of which the first is written", joint.name
+                    f"{attribute} of a planar joint's degrees of freedom one by one, of which the first is written",
+                    joint.name,
                 )
             if each[step.freedom]:
                 found[attribute] = _text([each[step.freedom]])

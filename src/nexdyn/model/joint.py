@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.model.body import Body
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.parameters import bound, number, sequence
@@ -473,7 +473,7 @@ class Joint(Element):
         if self.limits is None:
             return (-math.inf,) * n, (math.inf,) * n
         what = f"limits of {self}"
-        pairs = sequence(self.limits, what, "(lower, upper), or one such pair a freedom,")
+        pairs = sequence(self.limits, what, "(lower, upper), or one such pair a degree of freedom,")
         if not any(isinstance(pair, tuple) for pair in pairs):
             pairs = (pairs,) * n
         if len(pairs) != n:
@@ -507,7 +507,9 @@ class Joint(Element):
         if not isinstance(mimic, Mimic):
             raise InputError(f"mimic of {self} is {mimic!r}; write Mimic(joint, multiplier, offset)")
         if self.nv != 1:
-            raise InputError(f"{self} has {self.nv} freedoms; only a joint of one freedom can mimic another")
+            raise InputError(
+                f"{self} has {counted(self.nv, 'degree of freedom')}; only a joint of one can mimic another"
+            )
         if mimic.joint == self.name:
             raise InputError(f"{self} mimics itself; name another joint")
         multiplier = number(mimic.multiplier, values, f"mimic multiplier of {self}")

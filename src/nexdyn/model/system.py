@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, UnknownNameError, unknown
+from nexdyn.errors import InputError, UnknownNameError, counted, unknown
 from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.coupling import Coupling
@@ -345,7 +345,9 @@ class System(metaclass=CheckedCalls):
                 continue
             original = self._named_in(joint, "joint", joint.mimic.joint)
             if original.nv != 1:
-                raise InputError(f"{joint} mimics {original}, which has {original.nv} freedoms; one is needed")
+                raise InputError(
+                    f"{joint} mimics {original}, which has {counted(original.nv, 'degree of freedom')}; one is needed"
+                )
 
     def _admit(self, kind: str, element: object, expected: type[Element]) -> None:
         """Raise InputError unless `element` is a free one of its kind under a new name."""

@@ -269,7 +269,7 @@ def _add_freedom(
     """An element in freedom m of a joint."""
     if m >= len(joint.coordinates):
         raise InputError(
-            f"{joint}, {joint.kind}, has no coordinate for an effort in its freedom {m}; use an AppliedForce or a UserForce"
+            f"{joint}, {joint.kind}, has no coordinate for an effort in its degree of freedom {m}; use an AppliedForce or a UserForce"
         )
     equation, (a, b) = joint.coordinates[m], _bodies(joint, number_of)
     R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)

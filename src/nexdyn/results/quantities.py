@@ -41,7 +41,9 @@ QUANTITIES: dict[str, Quantity] = {
     "acceleration": Quantity(("body", "axis"), "m/s^2", "acceleration of the body's origin, world axes"),
     "angular_acceleration": Quantity(("body", "axis"), "rad/s^2", "angular acceleration of the body, world axes"),
     "reaction": Quantity(
-        ("joint", "component"), "", "reaction of the joint on its child: the part that its freedoms do not feel"
+        ("joint", "component"),
+        "",
+        "reaction of the joint on its child: the part that its degrees of freedom do not feel",
     ),
     "transmitted": Quantity(("joint", "component"), "", "whole force and moment of the joint on its child"),
     "multiplier": Quantity(("row",), "", "multipliers of the constraint rows, 0 of rows that are not kept"),

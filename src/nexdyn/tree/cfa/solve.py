@@ -60,7 +60,7 @@ def tables_for(tree: Tree) -> ConstraintTables:
         mimics = [f"joint {j.name!r} mimics another" for j in tree.system.joints.values() if j.mimic is not None]
         ties = [f"coupling {name!r} ties joints" for name in tree.system.couplings]
         raise InputError(
-            f"{[*mimics, *ties][0]}: distant joints with one freedom, which the constraint force algorithm does not take; "
+            f"{[*mimics, *ties][0]}: distant joints with one degree of freedom, which the constraint force algorithm does not take; "
             f"use dynamics 'aba'{', or load the robot with mimic=False' if mimics else ''}"
         )
     return constraint_tables(tree.compiled.model, tree.link_names)
