@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_continuing import DT, END, HALF, arm, state
+from continuing_lab import DT, END, HALF, arm, state
 
 import nexdyn as nx
 from nexdyn.cli import main

@@ -265,7 +265,11 @@ def test_a_parameter_changes_an_axis():
         (Hinge, {"limits": (2, 1)}, "limits of joint 'joint 0' are reversed: lower 2, upper 1; give (lower, upper)"),
         (Hinge, {"limits": (math.nan, 1)}, "lower limit of joint 'joint 0' is nan"),
         (Hinge, {"limits": (math.inf, math.inf)}, "reversed"),
-        (Hinge, {"limits": 3.0}, "limits of joint 'joint 0' is 3.0; (lower, upper), or one such pair a degree of freedom"),
+        (
+            Hinge,
+            {"limits": 3.0},
+            "limits of joint 'joint 0' is 3.0; (lower, upper), or one such pair a degree of freedom",
+        ),
         (Hinge, {"limits": (1, 2, 3)}, "(1, 2, 3) is no pair (lower, upper)"),
         (Tube, {"limits": ((0, 1),)}, "has 1 pairs; a cylindrical joint takes (lower, upper) for all or 2 pairs"),
         (Tube, {"limits": ((0, 1), (1, 0))}, "reversed: lower 1, upper 0"),
