@@ -19,7 +19,7 @@ const unpacked = async kept => {
 };
 let values = new Float32Array(0);  // until they are unpacked
 const state = {
-  key: "", points: [], follow: data.follow, place: null, still: [0, 0, 0], opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
+  key: "", points: [], arrows: data.arrows, trail: data.trail, follow: data.follow, place: null, still: [0, 0, 0], opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
 };
 
 document.body.classList.toggle("nexdyn-pose", !data.moves);
@@ -237,8 +237,49 @@ const apart = t => {  // from the ghost: ghost.py
 // --- messages: what the player puts on the page, as it is to be seen ---------------------------------------------------------
 const changed = { visible: {}, props: {}, pose: {} };
 let shadows = seen("shadows"), caught = null;
+const ARROWS = /^\/motion\/(?:sizes\d+\/)?(forces|moments|contacts)$/, TRAILS = /^\/motion\/(?:sizes\d+\/)?trails$/;
+const recorded = new WeakMap(), latest = {};  // points of arrows and trails as they were recorded; the last ones of each node
+let shownAt = data.start;
+const stretched = points => {  // arrows, some times as long as they were recorded, as arrows.py has them
+  const found = Float32Array.from(points), share = state.arrows / data.arrows;
+  for (let k = 0; k < found.length; k += 6) {
+    const along = [0, 1, 2].map(j => points[k + 3 + j] - points[k + j]), length = norm(along);
+    const most = length > 0 ? Math.max(1, data.size / length) : 1;  // none grows longer than the scene
+    for (let j = 0; j < 3; j++) found[k + 3 + j] = points[k + j] + Math.min(share, most) * along[j];
+  }
+  return found;
+};
+const trailed = t => {  // the paths of the last state.trail seconds, as segments
+  const from = Math.max(data.start, t - state.trail), found = [];
+  for (const [body, p] of data.trailed) {
+    let last = null;
+    for (let k = 0; k <= TRAIL_POINTS; k++) {
+      const now = inWorld(body, p, from + k / TRAIL_POINTS * (t - from));
+      if (last) found.push(...last, ...now);
+      last = now;
+    }
+  }
+  return Float32Array.from(found.length ? found : [0, 0, 0, 0, 0, 0]);
+};
+const TRAIL_POINTS = 120;
+const fitted = (name, points) => ARROWS.test(name) ? state.arrows === data.arrows ? points : stretched(points)
+  : state.trail === data.trail ? points : trailed(shownAt);
+const fit = message => {
+  const props = message.updates ?? message.props, { name } = message;
+  if (!props?.points || !(ARROWS.test(name) || TRAILS.test(name))) return;
+  if (!recorded.has(message)) recorded.set(message, props.points);
+  latest[name] = recorded.get(message);
+  props.points = fitted(name, latest[name]);
+};
+const refit = () => {
+  shownAt = time();
+  for (const [name, points] of Object.entries(latest))
+    if (isThere(name)) send({ type: "SceneNodeUpdateMessage", name, updates: { points: fitted(name, points) } });
+};
 const fixed = message => {  // the same objects come again each time the recording begins anew
   const { type, name } = message;
+  if (name === data.clock && type === "SetPositionMessage") shownAt = message.position[0];
+  fit(message);
   if (type === "SetSceneNodeVisibilityMessage" && name in changed.visible) message.visible = changed.visible[name];
   else if (type === "SetPositionMessage" && changed.pose[name]) message.position = changed.pose[name].position;
   else if (type === "SetOrientationMessage" && changed.pose[name]) message.wxyz = changed.pose[name].wxyz;
@@ -500,6 +541,10 @@ const tellLevel = () => {  // in the chosen units
   Object.assign(levelBox, { min: factor * (middle - 0.6 * data.size), max: factor * (middle + 0.6 * data.size), step: factor * data.size / 1000 });
   levelBox.value = factor * state.section[1];
 };
+const [arrowsLabel, arrows] = range("arrow length", { min: 0.1, max: 10, step: 0.1 }, x => { state.arrows = x; refit(); });
+const [trailLabel, trail] = range("trail [s]", { min: 0.1, max: 10, step: 0.1 }, x => { state.trail = x; refit(); });
+arrows.value = state.arrows;
+trail.value = state.trail;
 const reset = () => { seek(data.start); if (!asRecorded()) setFollow(data.follow); aim(""); };
 const full = button("Full screen", () => {}, "Z");
 full.dataset.nexdynDo = "fullscreen";
@@ -513,6 +558,9 @@ for (const [layer, [name, on, recorded]] of Object.entries(data.layers)) {
   panels.Show.append(label);
 }
 const ghosts = data.drawn.flatMap(x => x.ghosts);
+const isRecorded = layer => { const [, on, kept] = data.layers[layer] ?? []; return on || kept; };
+if (["reaction forces", "reaction moments", "contact forces"].some(isRecorded)) panels.Show.append(arrowsLabel);
+if (data.moves && isRecorded("trails")) panels.Show.append(trailLabel);
 if (ghosts.length) panels.Show.append(box("ghost", true, on => setVisible(ghosts, on))[0]);
 opacity.value = state.opacity;
 follows.value = state.follow;
@@ -679,8 +727,8 @@ const asItIs = () => {
   const { camera, cameraControl } = viser(), target = camera.position.clone();
   cameraControl.getTarget(target);
   const layers = Object.fromEntries(Object.entries(data.layers).map(([layer, [, on]]) => [layer, on]));
-  const { key, opacity, section, follow, place, still, parallel, dark, si } = state;
-  return { key, opacity, section, follow, place, still, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
+  const { key, opacity, section, follow, place, still, parallel, dark, si, arrows, trail } = state;
+  return { key, arrows, trail, opacity, section, follow, place, still, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
     tab: [...tabs.children].findIndex(tab => tab.getAttribute("aria-selected") === "true"),
     eye: camera.position.toArray(), target: target.toArray(), t: performance.now() - moved > 400 ? time() : null };
 };
@@ -694,6 +742,10 @@ const asItWas = given => {
   if (given.dark !== state.dark) setDark(given.dark);
   if (given.si !== state.si) setUnits(given.si);
   if (given.opacity !== state.opacity) setOpacity(given.opacity);
+  Object.assign(state, { arrows: given.arrows, trail: given.trail });
+  arrows.value = state.arrows;
+  trail.value = state.trail;
+  refit();
   if (given.section?.join() !== state.section?.join()) setSection(given.section);
   if (given.follow !== state.follow || given.place || given.still.some(x => x)) {
     setFollow(given.follow);
