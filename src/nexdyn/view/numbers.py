@@ -40,7 +40,7 @@ LABELS = (
     "plane at", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
     "follow what is selected", "plus and minus zoom, 0 shows all, left and right arrows move",
     "ground", "not recorded", "plot", "of", "(all)", "Keep this plot", "Drop kept plots", "and {} more", "member",
-    "arrow length", "trail [s]",
+    "arrow length", "trail [s]", "Joints",
 )  # fmt: skip
 """What the page of a recording says, the layers too."""
 
