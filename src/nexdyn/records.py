@@ -201,7 +201,7 @@ def rows_of(record: type[R]) -> type[Rows[R]]:
         made: Any = type(
             f"{record.__name__}Rows", (Rows,), {"record": record, "__slots__": (), "__module__": record.__module__}
         )
-        made.__doc__ = f"A table whose row i is one {record.__name__}, in {record.columns} columns."
+        made.__doc__ = f"A table whose row i is one {record.__name__}, in {counted(record.columns, 'column')}."
         _ROWS[record] = made
         _compile_rows(made)
     return _ROWS[record]
