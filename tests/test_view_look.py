@@ -293,6 +293,10 @@ def test_a_page_without_a_motion_says_where_plots_come_from(browser: Any) -> Non
     with Viewer(many(1), port=viewer_port()) as viewer, opened(browser, viewer.address) as page:
         told = page.page.get_by_text("Plots are of a motion")
         told.wait_for()
+        slider = page.page.get_by_role("slider", name="hinge0 [rad]", exact=True)
+        assert (
+            slider.bounding_box()["y"] < page.page.get_by_text("opacity", exact=True).bounding_box()["y"]
+        )  # before all layers
         viewer.show(nx.simulate(many(1), 0.1, nx.RungeKutta4(1e-2)))
         page.comes_true(lambda: told.count() == 0)
 
