@@ -237,7 +237,7 @@ def pose_of(names: Sequence[str], R: np.ndarray, p: np.ndarray) -> Pose:
 
 
 def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
-    """The freedoms of a joint that start outside its limits. Angles are known up to whole turns: the best one counts."""
+    """The degrees of freedom of a joint that start outside its limits. Angles are known up to whole turns: the best one counts."""
     given = joint.resolved(values)
     q, _, _ = coordinates_between(joint, values, pose(joint.parent.name), pose(joint.child.name))
     if len(q) != len(given.lower) or not (np.isfinite(given.lower).any() or np.isfinite(given.upper).any()):

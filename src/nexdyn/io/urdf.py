@@ -56,7 +56,7 @@ KINDS = {
     "floating": "free",
 }
 SINGLE = ("revolute", "continuous", "prismatic")
-"""Joint types of one freedom."""
+"""Joint types of one degree of freedom."""
 
 _X, _Y, _Z = _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _SHOWN = 8  # names that a message lists

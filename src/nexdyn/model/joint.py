@@ -1,4 +1,4 @@
-"""Joints: which two bodies, where, with which axis, and the data that go with their freedoms.
+"""Joints: which two bodies, where, with which axis, and the data that go with their degrees of freedom.
 
 A joint has a frame A on its parent and a frame B on its child; q = 0 is where the two coincide; its axis is z of both.
 
@@ -68,7 +68,7 @@ class Written(NamedTuple):
 
 
 class ResolvedJoint(NamedTuple):
-    """The numbers of a joint, one a freedom (nv,): SI units of that freedom (N, m or N m, rad); no limit is ±inf.
+    """The numbers of a joint, one a degree of freedom (nv,): SI units of that degree of freedom (N, m or N m, rad); no limit is ±inf.
 
     `q0` (nq,) and `v0` (nv,) are None where not given.
     """
@@ -90,7 +90,7 @@ class ResolvedJoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Mimic(metaclass=CheckedCalls):
-    """q = multiplier · q of `joint` + offset, for joints of one freedom."""
+    """q = multiplier · q of `joint` + offset, for joints of one degree of freedom."""
 
     joint: str
     multiplier: Any = 1.0
@@ -112,13 +112,13 @@ class Joint(Element):
         child's origin, (0, 0, 1), any perpendicular; Fixed, Spherical, Cartesian and Free take the child's axes.
     anchor_a, axis_a, reference_a: the same in the parent's frame; anchor_b, axis_b, reference_b: in the child's.
     damping [N s/m, N m s/rad], stiffness [N/m, N m/rad] about `rest` [m, rad], armature [kg, kg m²], friction [N, N m]
-        (Coulomb, regularised below `friction_speed` [m/s, rad/s]): a number for all freedoms or one a freedom.
-    limits: (lower, upper) of q, or one pair a freedom; None or ±inf where there is none.
-    effort_limit [N, N m], velocity_limit [m/s, rad/s]: a number or one a freedom; None for none.
+        (Coulomb, regularised below `friction_speed` [m/s, rad/s]): a number for all degrees of freedom or one a degree of freedom.
+    limits: (lower, upper) of q, or one pair a degree of freedom; None or ±inf where there is none.
+    effort_limit [N, N m], velocity_limit [m/s, rad/s]: a number or one a degree of freedom; None for none.
     q0, v0: initial coordinates (nq) and velocities (nv).
     priority: which constraint rows to keep where joints are redundant; larger is kept first. A whole number, 0 or more,
         for all rows, or {equation: priority} for single ones, like {"DotZX": 2}.
-    mimic: a Mimic, for joints of one freedom.
+    mimic: a Mimic, for joints of one degree of freedom.
 
     A subclass sets `kind`, `nq`, `nv`; attributes it adds are numbers, or it overrides `check_own`.
     """
@@ -277,15 +277,15 @@ class Joint(Element):
         R_WC, p_WC = child.pose(values)
         if self.anchored:
             return self._two_sides(R_WP.T @ R_WC, R_WP.T @ (p_WC - p_WP), values)
-        p_WJ = p_WC if self.at is None else np.array(self._floats("at", 3, values))
+        p_WJ = p_WC if self.at is None else np.array(self.floats_of("at", 3, values))
         as_child = self.axis is None and self.reference is None and self.kind in _IN_CHILD_AXES
         R_WJ = R_WC if as_child else frame(*self._axes("", values))
         return JointFrames(R_WP.T @ R_WJ, R_WP.T @ (p_WJ - p_WP), R_WC.T @ R_WJ, R_WC.T @ (p_WJ - p_WC))
 
     def _two_sides(self, R_PC: np.ndarray, p_PC: np.ndarray, values: Mapping[str, float]) -> JointFrames:
         """The frames from anchors, axes and references in the bodies; what one side lacks, the other side gives."""
-        p_PA = None if self.anchor_a is None else np.array(self._floats("anchor_a", 3, values))
-        p_CB = None if self.anchor_b is None else np.array(self._floats("anchor_b", 3, values))
+        p_PA = None if self.anchor_a is None else np.array(self.floats_of("anchor_a", 3, values))
+        p_CB = None if self.anchor_b is None else np.array(self.floats_of("anchor_b", 3, values))
         if p_PA is None:
             p_PA = p_PC if p_CB is None else p_PC + R_PC @ p_CB
         if p_CB is None:
@@ -341,7 +341,7 @@ class Joint(Element):
         return z, x
 
     def _direction(self, attribute: str, values: Mapping[str, float]) -> Triple:
-        d = self._floats(attribute, 3, values)
+        d = self.floats_of(attribute, 3, values)
         return d if d == Z else direction(d, values, f"{attribute} of {self}")
 
     # --- what ---------------------------------------------------------------------------------------------------
@@ -377,7 +377,7 @@ class Joint(Element):
             )
         for point in ("at", "anchor_a", "anchor_b"):
             if mine[point] is not None:
-                self._floats(point, 3, values)
+                self.floats_of(point, 3, values)
         for side in ("", "_a", "_b"):
             if mine["axis" + side] is not None or mine["reference" + side] is not None:
                 self._axes(side, values)
@@ -405,7 +405,7 @@ class Joint(Element):
         """Raise InputError where an attribute that a subclass adds is not valid; numbers are expected."""
         for attribute in self.__dict__.keys() - _KNOWN:
             if attribute[0] != "_":
-                self._number(attribute, values)
+                self.number_of(attribute, values)
 
     def _check_priority(self) -> None:
         by_equation = self.priority if isinstance(self.priority, Mapping) else {"": self.priority}
@@ -468,7 +468,7 @@ class Joint(Element):
         return tuple([read(item, values, f"{what}[{i}]") for i, item in enumerate(x)])
 
     def _limits(self, values: Mapping[str, float]) -> tuple[Triple, Triple]:
-        """Lower and upper limits, one a freedom."""
+        """Lower and upper limits, one a degree of freedom."""
         n = self.nv
         if self.limits is None:
             return (-math.inf,) * n, (math.inf,) * n
@@ -496,8 +496,8 @@ class Joint(Element):
         """q0 or v0; where nq = nv + 1, q0 begins with a unit quaternion."""
         x = self.__dict__[attribute]
         if count == 1 and not isinstance(x, tuple):
-            return (self._number(attribute, values),)
-        initial = self._floats(attribute, count, values)
+            return (self.number_of(attribute, values),)
+        initial = self.floats_of(attribute, count, values)
         if attribute == "q0" and self.nq == self.nv + 1:
             return (*unit_quaternion(initial[:4], values, f"q0 of {self}"), *initial[4:])
         return initial

@@ -200,7 +200,7 @@ class Result:
         or three numbers [m] in the frame of the body that the wrench acts on; without it the joint's point, the origin of its frame
         on the parent. frame: whose axes components are in: "world", a body or a marker; without it those of the joint's frame.
 
-        What acts along the joint's own freedoms (springs, dampers, friction, drives) is left out; `transmitted` has it.
+        What acts along the joint's own degrees of freedom (springs, dampers, friction, drives) is left out; `transmitted` has it.
         Without `joint`, of all joints (time, joint, component), each on its child, at its point and in its axes.
         InputError for names that are not, and for a body that the joint does not act on.
         """

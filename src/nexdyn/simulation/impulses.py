@@ -31,7 +31,7 @@ from nexdyn.tree.tree import Tree
 def on_tree(
     tree: Tree, q: np.ndarray, v: np.ndarray, joint: str, freedom: int, restitution: float
 ) -> dict[str, np.ndarray]:
-    """Velocities by joint after one freedom of a joint of a tree has bounced."""
+    """Velocities by joint after one degree of freedom of a joint of a tree has bounced."""
     h, still = np.zeros((2, tree.nv))
     j = tree.coordinates[joint].v.start + freedom
     h[j] = 1.0

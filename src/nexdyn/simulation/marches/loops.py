@@ -53,7 +53,7 @@ State = tuple[float, np.ndarray, np.ndarray]
 
 def needs_rows(system: System) -> bool:
     """Whether a tree carries a system with constraint rows only: closed loops, drivers, joints that only constrain, and
-    couplings of other than two joints of one freedom each."""
+    couplings of other than two joints of one degree of freedom each."""
     uncoupled = needs_bodies(system, couplings=False)
     return uncoupled or any(
         len(coupling.joints()) != 2 or any(system.joint(name).nv != 1 for name in coupling.joints())

@@ -424,7 +424,7 @@ class Simulation(Runs):
         self._fail(status, bad, self.t, first=first)
 
     def _without_inertia(self, j: int, cut: Sequence[str]) -> str:
-        """The bodies beyond freedom j without mass or without inertia, as a clause; "" where there are none."""
+        """The bodies beyond degree of freedom j without mass or without inertia, as a clause; "" where there are none."""
         places, joints = self.tree.coordinates, self.system.joints
         name = next(name for name, place in places.items() if place.v.start <= j < place.v.stop)
         beyond = [joints[name].child.name] if name in joints else []

@@ -78,7 +78,7 @@ def solve(
     shape, (q, v, tau) = tree.batch(("q", q, tree.nq), ("v", v, tree.nv), ("tau", tau, tree.nv))
     a, wrench = np.empty((len(q), tree.nv)), np.empty((len(q), tree.nb, 6))
     if solver == "serial":
-        bad, link = constraint_force_algorithm(tree._address, given, q, v, tau, refinements, a, wrench)
+        bad, link = constraint_force_algorithm(tree.address, given, q, v, tau, refinements, a, wrench)
     else:
         from nexdyn.tree.cfa.threads import by_rounds
 
