@@ -158,3 +158,17 @@ def test_a_constraint_may_end_at_the_ground(what: str, method: Any) -> None:
     np.testing.assert_allclose(found.position("arm"), wanted.position("arm"), atol=1e-6)
     np.testing.assert_allclose(found.orientation("arm"), wanted.orientation("arm"), atol=1e-6)
     np.testing.assert_allclose(found.reaction("c"), wanted.reaction("c"), rtol=1e-4, atol=2e-4)
+
+
+def test_copies_are_written_as_their_bodies_say() -> None:
+    system = mechanism("revolute", "link", "ground")
+    joint = system.joint("j")
+    for parent, child in (("link", "ground"), ("bob", "link"), ("ground", "link")):
+        assert repr(joint.copied(parent=parent, child=child)) == f"Revolute('j', '{parent}' → '{child}')"
+    other = nx.System("other")
+    other.add_body("link", **BOX)
+    other.add_body("bob", **BOX)
+    other.add_joint(joint.copied(parent="link", child="bob", at=None, axis=None, reference=None))
+    assert not other.joint("j").is_turned and other.joint("j").child.name == "bob"
+    again = system.with_parameters({"j.damping": 0.3}).joint("j")
+    assert again.is_turned and repr(again) == repr(joint)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -242,15 +242,21 @@ class Joint(Element):
         """Its bodies as described."""
         return Written(self.child, self.parent) if self._turned else Written(self.parent, self.child)
 
+    def copied(self, **changes: Any) -> Self:
+        twin = super().copied(**self.written._asdict() | changes)
+        twin.__dict__.pop("_turned", None)
+        return twin
+
     @property
     def is_turned(self) -> bool:
         """Whether it is described from a body to the ground; `parent` is the ground all the same."""
         return self._turned
 
     def set_bodies(self, parent: Body, child: Body) -> None:
-        """Its bodies, found in a system. InputError for one joined to itself, and for a ground that would have to move."""
+        """Its bodies as described, found in a system. InputError for one joined to itself, and for a ground that would have to move."""
         if parent is child:
             raise InputError(f"{self} joins body {child.name!r} to itself; parent and child must differ")
+        self.__dict__.pop("_turned", None)
         if child.is_ground and self.tree:
             if not self.about_z:
                 raise InputError(

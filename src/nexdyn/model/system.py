@@ -261,8 +261,8 @@ class System(metaclass=CheckedCalls):
         self._admit("joint", joint, Joint)
         if joint.kind == Joint.kind:
             raise InputError(f"{joint} is of no kind; use Revolute, Prismatic, … from nexdyn.joints")
-        parent, child = self._body_of(joint, joint.parent, "parent"), self._body_of(joint, joint.child, "child")
-        joint.set_bodies(parent, child)
+        parent, child = joint.written
+        joint.set_bodies(self._body_of(joint, parent, "parent"), self._body_of(joint, child, "child"))
         return self._keep("joint", joint)
 
     def add_coupling(self, coupling: C) -> C:
@@ -471,6 +471,8 @@ class System(metaclass=CheckedCalls):
                     held = new.__dict__.get(role)
                     if isinstance(held, Body):
                         new.__dict__[role] = system.body(held.name)
+                if isinstance(new, Joint):
+                    new.set_bodies(new.parent, new.child)
                 if (kind, name) in attributes or changed & element._names:
                     system._check(new)
                 new._owner = self.name
