@@ -73,7 +73,7 @@ def test_friction_that_is_full_everywhere_is_unique() -> None:
     assert not _within_limits(together, 0, [(0, 1), (2, 3)], free).any()
 
 
-def test_a_ball_on_the_floor_and_a_box_whose_joint_bears_it_have_unique_friction() -> None:
+def test_a_ball_on_the_floor_has_unique_friction() -> None:
     system = nx.System("ball")
     system.add_body("ball", mass=1.0, inertia=(0.004,) * 3, position=(0, 0, 0.1), shapes=[nx.Sphere(0.1)])
     system.add_contact(nx.Contact("touch", "ball", friction=0.5, **LAW))

@@ -1,16 +1,21 @@
 """How two bodies that turn together move against each other in a step of implicit Euler: not at all.
 
 Velocities at the end of a step are x/dt. Points of two bodies that turn as one by φ, d apart, part by ½ φ × (φ × d) in each step then,
-which friction that sticks takes for slip: what stands on a turntable would leave its circle by ½ ω² r dt a second. Seen from W, which turns
-with them, the other body o moves by
+which friction that sticks takes for slip: what stands on a turntable would leave its circle by ½ ω² r dt a second. Seen from axes that
+turn by φ_c, in which s is from each centre to the point, b moves against a by
 
-    d − ΔR_W d₀ + (φ_o − φ_W) × s,   ΔR_W = exp φ_W        d₀, d: from W's centre to o's, at the start and the end; s: from o's centre
+    d − ΔR_c d₀ + (φ_b − φ_c) × s_b − (φ_a − φ_c) × s_a,   ΔR_c = exp φ_c     d₀, d: from a's centre to b's, at the start and the end
 
-instead of d − d₀ − φ_W × d + (φ_o − φ_W) × s: by more by
+instead of d − d₀ + φ_b × s_b − φ_a × s_a: by more by
 
-    d₀ + φ_W × d − ΔR_W d₀ = φ_W × (d − a d₀ − b φ_W × d₀)                                    (a, b: ``increments``)
+    d₀ + φ_c × d − ΔR_c d₀ = φ_c × (d − a d₀ − b φ_c × d₀)                                    (a, b: ``increments``)
 
-W is that of both which turns less, so that what rolls rolls by its velocity. BDF2, whose x̃ is not 0, is of second order as it is.
+φ_c is what both turn by together, and nothing of it is left where they turn against each other or one stands, so that what rolls rolls
+by its velocity:
+
+    φ_c = (φ_a + φ_b) φ_a · φ_b/(|φ_a|² + |φ_b|²)   where φ_a · φ_b > 0, else 0
+
+BDF2, whose x̃ is not 0, is of second order as it is.
 """
 
 from __future__ import annotations
@@ -22,13 +27,6 @@ from nexdyn.spatial.table import MotionRows, PoseRows
 
 
 @formula
-def seen_from(R, theta, d, moved):
-    """That of W, at the start at R, which turns by θ, d from the other, which moves by `moved` against it."""
-    k, turn = coefficients(theta), R @ theta
-    return cross(turn, moved + (1.0 - k.a) * d - k.b * cross(turn, d))
-
-
-@formula
 def carried(work, a, b):
     """By how much more body b moves against body a in the step; world axes."""
     X0, x, past = PoseRows(work.base, 0), MotionRows(work.x, 0), MotionRows(work.past, 0)
@@ -36,11 +34,10 @@ def carried(work, a, b):
     zero = Vec3(0.0, 0.0, 0.0)
     if past_a.w @ past_a.w + past_a.v @ past_a.v + past_b.w @ past_b.w + past_b.v @ past_b.v > 0.0:
         return zero
-    turned_a, turned_b = x_a.w @ x_a.w, x_b.w @ x_b.w
-    if turned_a == 0.0 or turned_b == 0.0:
+    turn_a, turn_b = X0[a].R @ x_a.w, X0[b].R @ x_b.w
+    along = turn_a @ turn_b
+    if not along > 0.0:
         return zero
-    d, moved = X0[b].p - X0[a].p, x_b.v - x_a.v
-    if turned_a <= turned_b:
-        return seen_from(X0[a].R, x_a.w, d, moved)
-    # what b moves by against a is what a moves by against b, the other way
-    return seen_from(X0[b].R, x_b.w, d, moved)
+    turn = (along / (turn_a @ turn_a + turn_b @ turn_b)) * (turn_a + turn_b)
+    d, moved, k = X0[b].p - X0[a].p, x_b.v - x_a.v, coefficients(turn)
+    return cross(turn, moved + (1.0 - k.a) * d - k.b * cross(turn, d))
