@@ -54,12 +54,7 @@ def _kind_of(page: Any) -> str:
 def forget(page: type) -> None:
     """Take a registered page away again."""
     of_any: Any = page
-<<<<<<< HEAD
     in_sections: Any = SECTIONS["forces"][1]
     for known in (FORCES, in_sections):
-=======
-    tables: Any = (FORCES, SECTIONS["forces"][1])
-    for known in tables:
->>>>>>> 614608a4844b8f4b4bc2b411cf23987d238a24ee
         if known.get(of_any.kind) is page:
             del known[of_any.kind]
