@@ -172,3 +172,31 @@ def test_copies_are_written_as_their_bodies_say() -> None:
     assert not other.joint("j").is_turned and other.joint("j").child.name == "bob"
     again = system.with_parameters({"j.damping": 0.3}).joint("j")
     assert again.is_turned and repr(again) == repr(joint)
+
+
+@pytest.mark.parametrize("method", [nx.RungeKutta4(dt=1e-3), nx.HHT(rtol=1e-7)], ids=["rk4", "hht"])
+def test_a_slot_about_a_pin_of_the_ground_is_told_and_drawn(method: Any, tmp_path: Path) -> None:
+    system = nx.System("slot", gravity=(0.0, -9.81, 0.0))
+    system.add_body("arm", mass=1.0, inertia=(0.02, 0.1, 0.1), com=(0.4, 0.0, 0.0))
+    system.add_body("base", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Prismatic("slide", "base", "ground", axis=(0.0, 1.0, 0.0), at=(0.0, 0.0, 0.0)))
+    system.add_joint(nx.Revolute("hinge", "base", "arm", at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
+    system.add_joint(HELD["point on line"]("arm", "ground"))
+    result = nx.simulate(system, 0.05, method)
+    with pytest.raises(nx.NexDynError, match="'c'"):
+        result.joint_position("c")
+    nx.record(result, tmp_path / "slot.html")
+    assert (tmp_path / "slot.html").stat().st_size > 0
+    nx.save_still(system, tmp_path / "slot.png", shot=nx.Shot(frames=True, joint_frames=True, names=True))
+    assert (tmp_path / "slot.png").stat().st_size > 0
+
+
+def test_the_axis_that_is_drawn_is_the_one_that_was_described() -> None:
+    from nexdyn.view.marks import frame_on_child
+
+    system = mechanism("revolute", "link", "ground", q0=None)
+    joint = system.joint("j")
+    R, p = frame_on_child(joint, system.values)
+    R_W, p_W = system.body("link").pose(system.values)
+    np.testing.assert_allclose(R_W @ R[:, 2], np.array(AXIS) / np.linalg.norm(AXIS), atol=1e-12)
+    np.testing.assert_allclose(p_W + R_W @ p, AT, atol=1e-12)

@@ -187,6 +187,6 @@ def spring_counters(tree: Tree) -> list[tuple[str, str]]:
 
 
 def joint_labels(tree: Tree, joint: str, table: dict[str, tuple[tuple[str, str], ...]]) -> list[tuple[str, str]]:
-    """Label and unit of each coordinate (or degree of freedom) of a joint, or of the floating body `joint`."""
+    """Label and unit of each coordinate (or degree of freedom) of a joint, or of the floating body `joint`; of a constraint only none."""
     kind = joint_class(tree.system.joints.get(joint)).kind
-    return [(f"{joint}.{name}" if name else joint, unit) for name, unit in table[kind]]
+    return [(f"{joint}.{name}" if name else joint, unit) for name, unit in table.get(kind, ())]

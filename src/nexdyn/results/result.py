@@ -474,9 +474,7 @@ class Result:
         values = observed.of_joint(name, joint)
         own = joint_labels(observed.tree, joint, table)
         if not own:
-            raise InputError(
-                f"joint {joint!r} is fixed and has no coordinates; joints: {', '.join(observed.tree.joint_names)}"
-            )
+            raise InputError(f"joint {joint!r} has no coordinates; joints: {', '.join(observed.tree.joint_names)}")
         per = {"joint_position": "", "joint_velocity": "/s", "joint_acceleration": "/s^2"}[name]
         return of_joint(observed, name, values, [(label, unit + per) for label, unit in own])
 
