@@ -22,14 +22,14 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nexdyn.checked_calls import checked_call
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError
 from nexdyn.forces.contact_group import ALIKE, hertz_factors
 from nexdyn.model.materials import Material, Numbers, contact_modulus, material_of, shear_part
 
 
 @dataclass(frozen=True)
-class HertzPoint:
+class HertzPoint(metaclass=CheckedCalls):
     """What two surfaces do that touch at a point. modulus [Pa]: E*. radius [m]: R_e; factors: F₁, F₂; ratio: a/b, 1 or more.
 
     stiffness [N/m^1.5], exponent and friction_stiffness are those of a contact: ``nx.PlaneContact(…, **touch.law)``.
@@ -68,7 +68,7 @@ class HertzPoint:
 
 
 @dataclass(frozen=True)
-class HertzLine:
+class HertzLine(metaclass=CheckedCalls):
     """What two parallel cylinders do that touch along a line. modulus [Pa]: E*. radius [m]: R. length [m]: L. nominal [N]: the load at
     which the law has the depth and the slope of Johnson's formula.
 
