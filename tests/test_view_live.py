@@ -371,7 +371,7 @@ def test_what_runs_is_plotted_and_leaves_trails(tab: Watched, viewer: Viewer) ->
     assert held is not None
     viewer.look(Look(PLAIN | {"trails"}))
     held.later(lambda: session(viewer).put({"hinge": 1.0}))
-    tab.comes_true(lambda: session(viewer).can_undo == "put")
+    tab.comes_true(lambda: session(viewer).can_undo == "put hinge")
     viewer.select("rod")
     tab.page.get_by_role("button", name="Plot it").click()
     try:
