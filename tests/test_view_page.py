@@ -204,7 +204,7 @@ def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_en
                 lambda: viewer.watched and not viewer._cameras.new
             )  # the camera has stepped back where it must
             tab.page.evaluate(
-                "document.querySelectorAll('.mantine-Notification-root, #nexdyn-cube').forEach(x => x.remove())"
+                "document.querySelectorAll('.mantine-Notification-root, #nexdyn-cube').forEach(x => x.style.visibility = 'hidden')"
             )
             boxes = []
             for dark, t in [(False, 0.0), (False, t_end / 2), (False, t_end), (True, 0.0), (True, t_end)]:
