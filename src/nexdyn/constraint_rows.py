@@ -26,7 +26,7 @@ from nexdyn.model.functions import Constant, Function
 from nexdyn.model.joint import Joint, is_angle
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.variants import leaves_out
 
 FLAT = 1e-6
@@ -205,7 +205,7 @@ class RowBuilder:
         a, b = (self.q[self.number_of[body.name]] for body in (joint.parent, joint.child))
         n = rotation_matrix(a[:4]) @ frame[:9].reshape(3, 3)[:, 2]
         e = rotation_matrix(b[:4]) @ frame[12:21].reshape(3, 3)[:, 2]
-        if np.linalg.norm(np.cross(n, e)) < FLAT:
+        if np.linalg.norm(cross_product(n, e)) < FLAT:
             raise InputError(
                 f"{joint} lies flat on its plane where described; its axle must lean, give axis_a and axis_b"
             )
@@ -358,8 +358,8 @@ def turned(equation: str) -> np.ndarray:
     first, second = ("XYZ".index(letter) for letter in LONG.get(equation, equation)[-2:])
     e = np.eye(3)
     if equation.startswith("Angle"):
-        return np.stack([e[second], np.cross(e[first], e[second]), e[first]], axis=1)
-    return np.stack([e[second], np.cross(e[second], e[first]), -e[first]], axis=1)
+        return np.stack([e[second], cross_product(e[first], e[second]), e[first]], axis=1)
+    return np.stack([e[second], cross_product(e[second], e[first]), -e[first]], axis=1)
 
 
 def slot_frame(joint: RevolutePrismatic, values: dict[str, float]) -> np.ndarray:

@@ -44,7 +44,7 @@ class _Together:
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._count == 0:
+            if self._count == 0 and any(library.num_threads != 1 for library in _libraries().lib_controllers):
                 held, self._last_ended = threading.Event(), threading.Event()
                 self._holder = threading.Thread(target=_hold, args=(held, self._last_ended), daemon=True)
                 try:

@@ -32,7 +32,7 @@ from nexdyn.absolute.model.model import absolute_model
 from nexdyn.forces.contact import UNBOUNDED, ContactForce, Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
-from nexdyn.spatial.rotations import quaternion
+from nexdyn.spatial.rotations import cross_product, quaternion
 
 if TYPE_CHECKING:
     from nexdyn.integrate.methods import Method
@@ -190,7 +190,7 @@ class Yielding:
         J = np.zeros((3, len(W)))
         for body, point, sign in moving:
             (R, p), k = self.pose(body), first[body]
-            J[:, k : k + 3] += sign * np.cross(np.eye(3), point - p).T @ R
+            J[:, k : k + 3] += sign * cross_product(np.eye(3), point - p).T @ R
             J[:, k + 3 : k + 6] += sign * np.eye(3)
         return np.asarray(J @ W @ J.T)
 
@@ -199,7 +199,7 @@ class Yielding:
         given, (R, p) = self.system.bodies[body].resolved(self.system.values), self.pose(body)
         if not given.mass > 0.0 or np.linalg.matrix_rank(given.inertia) < 3:
             return None
-        r = np.cross(np.eye(3), point - p - R @ given.com)
+        r = cross_product(np.eye(3), point - p - R @ given.com)
         return np.asarray(np.eye(3) / given.mass + r.T @ R @ np.linalg.inv(given.inertia) @ R.T @ r)
 
 

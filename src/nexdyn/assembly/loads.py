@@ -24,7 +24,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.spatial.algebra import Force, Motion, cross
-from nexdyn.spatial.rotations import log_quaternion, right_jacobian_inverse, rotation_matrix
+from nexdyn.spatial.rotations import cross_product, log_quaternion, right_jacobian_inverse, rotation_matrix
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.spatial.turns import TURN
 from nexdyn.tree.core.entries import joint_columns
@@ -301,8 +301,8 @@ class _Alike:
                 np.einsum("ni,ni->n", axis, w_b - w_a), axis, point,
             )  # fmt: skip
         along = point - q[a, 4:] - np.einsum("nij,nj->ni", R[a], self.p_A)
-        u_b = v[b, 3:] + np.cross(w_b, point - q[b, 4:])
-        u_a = v[a, 3:] + np.cross(w_a, point - q[a, 4:])
+        u_b = v[b, 3:] + cross_product(w_b, point - q[b, 4:])
+        u_a = v[a, 3:] + cross_product(w_a, point - q[a, 4:])
         return np.einsum("ni,ni->n", R_A[..., 2], along), np.einsum("ni,ni->n", axis, u_b - u_a), axis, point
 
     def own_efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -314,7 +314,7 @@ class _Alike:
         """Add the efforts to loads (nb + 1, 6) of the bodies."""
         along = effort[:, None] * axis
         for body, sign in ((self.b, 1.0), (self.a, -1.0)):
-            moment = along if self.turns else np.cross(point - q[body, 4:], along)
+            moment = along if self.turns else cross_product(point - q[body, 4:], along)
             np.add.at(
                 loads, body, sign * np.concatenate([moment, np.zeros_like(along) if self.turns else along], axis=1)
             )
@@ -366,8 +366,8 @@ def joint_state(
     # velocity of the child's joint frame against the parent, in the child's joint frame
     R_J, p_J = R_b @ frames.R_BJ, q[b, 4:] + R_b @ frames.p_BJ
     w_a, w_b = R_a @ v[a, :3], R_b @ v[b, :3]
-    u_b = v[b, 3:] + np.cross(w_b, p_J - q[b, 4:])
-    u_a = v[a, 3:] + np.cross(w_a, p_J - q[a, 4:])
+    u_b = v[b, 3:] + cross_product(w_b, p_J - q[b, 4:])
+    u_a = v[a, 3:] + cross_product(w_a, p_J - q[a, 4:])
     relative = np.concatenate([R_J.T @ (w_b - w_a), R_J.T @ (u_b - u_a)])
     return own, rates_of(H.T) @ relative, H.T
 
@@ -417,5 +417,5 @@ def _effort(
     R_J, p_J = R[b] @ frames.R_BJ, q[b, 4:] + R[b] @ frames.p_BJ
     wrench = along @ effort
     n, f = R_J @ wrench[:3], R_J @ wrench[3:]
-    on_a = -np.concatenate([n + np.cross(p_J - q[a, 4:], f), f])
-    return a, b, on_a, np.concatenate([n + np.cross(p_J - q[b, 4:], f), f])
+    on_a = -np.concatenate([n + cross_product(p_J - q[a, 4:], f), f])
+    return a, b, on_a, np.concatenate([n + cross_product(p_J - q[b, 4:], f), f])

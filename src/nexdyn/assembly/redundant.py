@@ -43,14 +43,11 @@ def redundancy_report(
     units = row_units(model, how.length)
     C = model.residual(q, how.t)
     Cv = model.jacobian(q, how.t) @ v[1:].reshape(-1) - model.nu(how.t, q)
-    holds: dict[int, bool | None] = {}
+    holds = structural_rows(model, redundancy, q, how)
     shaky: list[str] = []
     for block in redundancy.blocks:
-        if block.dropped:
-            of_block = _structural(model, block, q, how)
-            holds |= of_block
-            if not all(of_block.values()) and _rigid_to_second_order(model, block, q, how):
-                shaky += [name for k, name in enumerate(model.system.joints) if k in set(block.shape.elements)]
+        if not all(holds[d.row] for d in block.dropped) and _rigid_to_second_order(model, block, q, how):
+            shaky += [name for k, name in enumerate(model.system.joints) if k in set(block.shape.elements)]
     names = [str(row) for row in model.rows] if redundancy.dropped else []
     rows = []
     for found in redundancy.dropped:
@@ -78,6 +75,17 @@ def redundancy_report(
         loops=len(redundancy.blocks), motions=remaining_motions(model, redundancy, q),
         shaky=shaky,
     )  # fmt: skip
+
+
+def structural_rows(
+    model: AbsoluteModel, redundancy: Redundancy, q: np.ndarray, how: Closing
+) -> dict[int, bool | None]:
+    """Whether each dropped row is redundant also at another pose of its block; None where that has no other."""
+    holds: dict[int, bool | None] = {}
+    for block in redundancy.blocks:
+        if block.dropped:
+            holds |= _structural(model, block, q, how)
+    return holds
 
 
 def _structural(model: AbsoluteModel, block: Block, q: np.ndarray, how: Closing) -> dict[int, bool | None]:

@@ -19,7 +19,7 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import joint_state, with_turns
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.tree.tree import Tree
 
 
@@ -56,7 +56,7 @@ def described_velocity(
         w_a = R[a] @ v[a, :3]
         w_b = w_a + R_J @ motion[:3]
         v[b, :3] = R[b].T @ w_b
-        v[b, 3:] = v[a, 3:] + np.cross(w_a, p_J - p[a]) + R_J @ motion[3:] - np.cross(w_b, p_J - p[b])
+        v[b, 3:] = v[a, 3:] + cross_product(w_a, p_J - p[a]) + R_J @ motion[3:] - cross_product(w_b, p_J - p[b])
     return v
 
 

@@ -31,6 +31,7 @@ from nexdyn.model.body import Body
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.parameters import bound, number, sequence
 from nexdyn.model.placement import Triple, direction, frame, sine_between, unit_quaternion
+from nexdyn.spatial.rotations import cross_product
 
 if TYPE_CHECKING:
     from nexdyn.model.callbacks import Callback
@@ -324,7 +325,7 @@ class Joint(Element):
         F, M = force @ f.R_AJ.T, moment @ f.R_AJ.T
         point = p + R @ f.p_BJ
         axes = R @ f.R_BJ @ HALF_TURN
-        M = M + np.cross(f.p_AJ - point, F)
+        M = M + cross_product(f.p_AJ - point, F)
         return -np.einsum("...ji,...j->...i", axes, F), -np.einsum("...ji,...j->...i", axes, M)
 
     @property

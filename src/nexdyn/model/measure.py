@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nexdyn.errors import InputError
 from nexdyn.model.element import Element, name_of
+from nexdyn.spatial.rotations import cross_product
 
 Array = NDArray[np.float64]
 AXES = "xyz"
@@ -87,7 +88,7 @@ class PointVelocity(_OfPoint):
     kind, unit = "point_velocity", "m/s"
 
     def _evaluate(self, R_WA: Array, p_WA: Array, V_A: Array, R_WB: Array, p_WB: Array, V_B: Array) -> Array:
-        return _in(R_WA, V_B[..., 3:] - V_A[..., 3:] - np.cross(V_A[..., :3], p_WB - p_WA))
+        return _in(R_WA, V_B[..., 3:] - V_A[..., 3:] - cross_product(V_A[..., :3], p_WB - p_WA))
 
 
 class Distance(Measure):
@@ -110,7 +111,7 @@ class Angle(Measure):
 
     def _evaluate(self, R_WA: Array, p_WA: Array, V_A: Array, R_WB: Array, p_WB: Array, V_B: Array) -> Array:
         u, v = _axis(R_WA, self.product[0]), _axis(R_WB, self.product[1])
-        return np.asarray(np.arctan2(np.linalg.norm(np.cross(u, v), axis=-1), _dot(u, v)))
+        return np.asarray(np.arctan2(np.linalg.norm(cross_product(u, v), axis=-1), _dot(u, v)))
 
 
 class Displacement(Measure):

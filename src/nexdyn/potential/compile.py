@@ -33,7 +33,7 @@ from nexdyn.potential.tables import (
     SpringTables,
 )
 from nexdyn.spatial.borrowed import borrowed
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.variants import leaves_out
 
 THIN = 1e-2
@@ -337,7 +337,7 @@ def new_state(
     arm = np.einsum("nij,nj->ni", R, c)
     at, moving = q.copy(), v.copy()
     at[:, 4:] += arm
-    moving[:, 3:] += np.cross(np.einsum("nij,nj->ni", R, v[:, :3]), arm)
+    moving[:, 3:] += cross_product(np.einsum("nij,nj->ni", R, v[:, :3]), arm)
     zeros = [np.zeros((n, 6)) for _ in range(5)]
     run = np.zeros(Run.columns)
     Run(run).stiffness = Run(run).whole = 1.0

@@ -13,6 +13,7 @@ from nexdyn.results.contacts import COLUMNS, columns_of, contact_points
 from nexdyn.results.observed import Observed
 from nexdyn.results.quantities import ENERGIES, PEAKS, QUANTITIES, common_unit
 from nexdyn.results.table import peak_lines
+from nexdyn.spatial.rotations import cross_product
 
 SECONDS = {"units": "s", "long_name": "time"}
 
@@ -122,7 +123,7 @@ def contact_load(observed: Observed, body: str) -> xr.Dataset:
     told = observed.collect(["contact_force", "contact_point", "contact_moment"])
     about = np.zeros(3) if body == "ground" else observed.take("position")[:, names.index(body), None]
     force = sign * told["contact_force"]
-    moment = np.cross(told["contact_point"] - about, force) + sign * told["contact_moment"]
+    moment = cross_product(told["contact_point"] - about, force) + sign * told["contact_moment"]
     coords: dict[str, Any] = {"time": _time(observed), "axis": list("xyz")}
     found = {}
     for what, values, unit, where in (("force", force, "N", "on"), ("moment", moment, "N m", "about the origin of")):

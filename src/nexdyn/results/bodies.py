@@ -30,7 +30,7 @@ from nexdyn.results.quantities import (
 )
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.tree.observe import Observation
 
 
@@ -149,7 +149,7 @@ class ObservedBodies(Observed):
         kinetic = (
             0.5 * np.einsum("sni,nij,snj->s", w_b, I, w_b)
             + 0.5 * np.einsum("n,sni,sni->s", m, u, u)
-            + np.einsum("sni,sni->s", u, np.cross(w_b, np.broadcast_to(h, w_b.shape)))
+            + np.einsum("sni,sni->s", u, cross_product(w_b, np.broadcast_to(h, w_b.shape)))
             + 0.5 * seen.v**2 @ self.motion.armature
         )
         weighed = m[:, None] * r.q[..., 4:] + np.einsum("snij,nj->sni", R, h)

@@ -16,7 +16,7 @@ from nexdyn.results.observed import BLOCK_BYTES, KEPT_BYTES, NUMBERS, Observed, 
 from nexdyn.results.quantities import Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
-from nexdyn.spatial.rotations import quaternion
+from nexdyn.spatial.rotations import cross_product, quaternion
 from nexdyn.tree.loops.closed import spanning_tree
 from nexdyn.tree.loops.observe import LoopObservation, LoopObserver
 from nexdyn.tree.observe import Observation
@@ -151,17 +151,17 @@ class ObservedLoops(Observed):
             turn = quaternion(np.swapaxes(R_A, 1, 2) @ R_B)
             return np.hstack([turn, np.einsum("nji,nj->ni", R_A, r - R_a @ p_AJ)]) if moves else turn
         w_a, w_b = of(a, seen.angular_velocity), of(b, seen.angular_velocity)
-        u = of(b, seen.velocity) + np.cross(w_b, s_B) - of(a, seen.velocity)
-        parts = [w_b - w_a, u - np.cross(w_a, r)] if moves else [w_b - w_a]
+        u = of(b, seen.velocity) + cross_product(w_b, s_B) - of(a, seen.velocity)
+        parts = [w_b - w_a, u - cross_product(w_a, r)] if moves else [w_b - w_a]
         v = [seen_from_B(x) for x in parts]
         if name == "joint_acceleration":
             e_a, e_b = of(a, seen.angular_acceleration), of(b, seen.angular_acceleration)
             rise = (
                 of(b, seen.acceleration)
-                + np.cross(e_b, s_B)
-                + np.cross(w_b, np.cross(w_b, s_B))
+                + cross_product(e_b, s_B)
+                + cross_product(w_b, cross_product(w_b, s_B))
                 - of(a, seen.acceleration)
             )
-            rates = [e_b - e_a, rise - np.cross(e_a, r) - np.cross(w_a, u)]
-            v = [seen_from_B(x) - np.cross(seen_from_B(w_b), y) for x, y in zip(rates, v, strict=False)]
+            rates = [e_b - e_a, rise - cross_product(e_a, r) - cross_product(w_a, u)]
+            v = [seen_from_B(x) - cross_product(seen_from_B(w_b), y) for x, y in zip(rates, v, strict=False)]
         return np.hstack(v)

@@ -20,7 +20,7 @@ from nexdyn.results.efforts import effort_labels, efforts
 from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED, Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
-from nexdyn.spatial.rotations import quaternion
+from nexdyn.spatial.rotations import cross_product, quaternion
 from nexdyn.tree.core.compile import joint_class
 from nexdyn.tree.observe import Observation, observe_motion
 from nexdyn.tree.tree import Tree
@@ -284,8 +284,8 @@ class Observed:
         if name == "position":
             return found[name] + r
         if name == "velocity":
-            return found[name] + np.cross(w, r)
-        return found[name] + np.cross(found["angular_acceleration"], r) + np.cross(w, np.cross(w, r))
+            return found[name] + cross_product(w, r)
+        return found[name] + cross_product(found["angular_acceleration"], r) + cross_product(w, cross_product(w, r))
 
     @cached_property
     def _measured(self) -> list[tuple[Measure, FrameOf, FrameOf]]:
@@ -405,7 +405,7 @@ def _frame(seen: Observation, i: int, R_BF: np.ndarray, p_BF: np.ndarray) -> tup
         return R_BF, p_BF, np.zeros(6)
     R, w = seen.R[:, i], seen.angular_velocity[:, i]
     r = R @ p_BF
-    return R @ R_BF, seen.position[:, i] + r, np.concatenate([w, seen.velocity[:, i] + np.cross(w, r)], axis=-1)
+    return R @ R_BF, seen.position[:, i] + r, np.concatenate([w, seen.velocity[:, i] + cross_product(w, r)], axis=-1)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.element import Element
+from nexdyn.spatial.rotations import cross_product
 
 if TYPE_CHECKING:
     from nexdyn.model.joint import Joint
@@ -35,7 +36,7 @@ def wrench_on(
     R_WJ, p_J = R_WP @ R_PJ, p_P + R_WP @ p_PJ
     f, m = (sign * np.einsum("tij,tj->ti", R_WJ, part) for part in (wrench[:, :3], wrench[:, 3:]))
     about, point = _point(observed, system, p_J, at, body)
-    m = m + np.cross(p_J - about, f)
+    m = m + cross_product(p_J - about, f)
     R_WF, axes = _axes(observed, system, R_WJ, frame)
     told = [np.einsum("tji,tj->ti", R_WF, part) for part in (f, m)]
     return np.concatenate(told, axis=1), f"of {joint} on {body}, {point}, in {axes}"

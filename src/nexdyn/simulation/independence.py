@@ -26,7 +26,7 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.absolute.motion.elements import stiff_pairs
 from nexdyn.absolute.motion.tables import MotionTables, motion_tables
 from nexdyn.simulation.kept import Poses
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 
 NEARLY = 1e-4
 """Part of the best independence of constraint rows, a square of sines, below which a pose is nearly singular."""
@@ -171,7 +171,7 @@ def _sparse_rows_of_blocks(
     com = model.mass[:, 1:4] / np.where(model.mass[:, 0] > 0.0, model.mass[:, 0], 1.0)[:, None]
     i, R = np.maximum(nodes, 0), rotation_matrix(q[:, :4])
     v = gradients[..., 3:]
-    w = gradients[..., :3] + np.cross(np.einsum("rkij,rki->rkj", R[i], v), com[i])
+    w = gradients[..., :3] + cross_product(np.einsum("rkij,rki->rkj", R[i], v), com[i])
     entries = np.concatenate([np.sqrt(per_inertia[i])[..., None] * w, np.sqrt(per_mass[i])[..., None] * v], axis=2)
     entries[nodes <= 0] = 0.0
     entries /= np.sqrt(row_shares(model, tables, q, t, near))[:, None, None]

@@ -43,6 +43,7 @@ from nexdyn.simulation.hand import Pull, force_of, grip, vector
 from nexdyn.simulation.march import Snapshot
 from nexdyn.simulation.quiet import quiet
 from nexdyn.simulation.users import UserStates
+from nexdyn.spatial.rotations import cross_product
 from nexdyn.statics.inverse_kinematics import Posture
 
 RTOL = 1e-4
@@ -312,7 +313,7 @@ class Session(metaclass=CheckedCalls):
         march = self._run.march
         R, p, w, v = march.body_state(march.present(), pull.grip.body)
         arm = R @ pull.grip.p_B
-        return p + arm, v + np.cross(w, arm)
+        return p + arm, v + cross_product(w, arm)
 
     # --- the hand ---------------------------------------------------------------------------------------------------
 

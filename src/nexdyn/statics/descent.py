@@ -28,6 +28,7 @@ from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.redundant import redundancy_report
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import SolveError
+from nexdyn.spatial.rotations import cross_product
 from nexdyn.statics.resting import RestingLoads
 
 Array = np.ndarray
@@ -130,7 +131,7 @@ class Search:
             ahead, behind = (self.loads(self.model.moved(here.q, s * step * self.units * x)) for s in (1.0, -1.0))
             change = ((ahead - behind) / (2.0 * step)).reshape(-1, 6)
             # torques are in the body's axes, which turn with it: J_rᵀ(θ) n = n + ½ θ × n + …
-            change[:, :3] += 0.5 * np.cross(x.reshape(-1, 6)[:, :3], torque)
+            change[:, :3] += 0.5 * cross_product(x.reshape(-1, 6)[:, :3], torque)
             KT[:, j] -= change.reshape(-1)
         return here.T.T @ KT
 

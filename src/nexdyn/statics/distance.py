@@ -30,6 +30,7 @@ from nexdyn.model.placement import rotation
 from nexdyn.model.shapes import HalfSpace, Shape
 from nexdyn.results.forces import body_motion
 from nexdyn.results.result import Result
+from nexdyn.spatial.rotations import cross_product
 from nexdyn.statics.shape_queries import added, surface
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def clearance(result: Result, a: Shape | Body | str, b: Shape | Body | str) -> x
     (X, V), (Y, W) = first, second
     found = _nearest(A, B, X, Y)
     d, n, p, q = (found.answers[:, part] for part in (0, slice(1, 4), slice(4, 7), slice(7, 10)))
-    u, v = (at[:, 3:] + np.cross(at[:, :3], x - of[:, 9:]) for at, x, of in ((V, p, X), (W, q, Y)))
+    u, v = (at[:, 3:] + cross_product(at[:, :3], x - of[:, 9:]) for at, x, of in ((V, p, X), (W, q, Y)))
     rate = np.einsum("ti,ti->t", n, v - u)
     t = result.recording.t.copy()
     nearest, when = _least(t, d, rate)
@@ -170,7 +171,7 @@ def separation(
     answer = found.answers[0]
     polygon, area, centre = _patch(A.shapes[i], B.shapes[j], found)
     d, n, p, q, error = answer[0], answer[1:4], answer[4:7], answer[7:10], answer[10]
-    u, v = (V[0, 3:] + np.cross(V[0, :3], x - X[0, 9:]) for (X, V), x in ((a, p), (b, q)))
+    u, v = (V[0, 3:] + cross_product(V[0, :3], x - X[0, 9:]) for (X, V), x in ((a, p), (b, q)))
     one, two = A.shapes[i], B.shapes[j]
     curved = _curvatures(one, found.X[0], p, n), _curvatures(two, found.Y[0], q, -n)
     return Separation(

@@ -25,7 +25,7 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.forces import ContactForce
 from nexdyn.forces.contact import Seen
 from nexdyn.forces.kinds import SURFACE
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 
 LARGEST = 200
 """Bodies up to which it is looked for."""
@@ -69,12 +69,12 @@ def contacts_not_unique(report: AssemblyReport) -> list[str]:
                 units += [(n * length, np.zeros(3), True)] if force.code == SURFACE and row.area > 0.0 else []
             elif force.sticks and f_t.any() and not np.array(row.sliding).any():
                 along = f_t / np.linalg.norm(f_t)
-                units += [(np.zeros(3), along, True), (np.zeros(3), np.cross(n, along), True)]
+                units += [(np.zeros(3), along, True), (np.zeros(3), cross_product(n, along), True)]
                 full.append((len(columns) + 1, len(columns) + 2))
             for moment, f, along in units:
                 column = np.zeros((model.nb + 1, 6))
                 for sign, i in zip((1.0, -1.0), bodies, strict=True):
-                    column[i, :3] += sign * (R[i].T @ (moment + np.cross(p - q[i, 4:], f)))
+                    column[i, :3] += sign * (R[i].T @ (moment + cross_product(p - q[i, 4:], f)))
                     column[i, 3:] += sign * f
                 columns.append(column[1:].ravel())
                 owners.append(force.part_of or force.name)

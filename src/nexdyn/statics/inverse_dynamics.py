@@ -39,6 +39,7 @@ from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import (
+    cross_product,
     exp_quaternion,
     log_quaternion,
     quaternion,
@@ -213,7 +214,7 @@ def _rates(tree: Tree, t: Array, motion: Any, window: int) -> Recording:
                 shift = np.einsum("nji,nj->ni", R, u)  # a free joint's velocity is in the body's axes, which turn
                 out[:, place.q.start + 4 : place.q.stop] = p
                 v[:, place.v.start + 3 : place.v.stop] = shift
-                a[:, place.v.start + 3 : place.v.stop] = np.einsum("nji,nj->ni", R, u_dot) - np.cross(w, shift)
+                a[:, place.v.start + 3 : place.v.stop] = np.einsum("nji,nj->ni", R, u_dot) - cross_product(w, shift)
             continue
         out[:, place.q], v[:, place.v], a[:, place.v] = (np.einsum("nw,nwi->ni", k, own[index]) for k in weights)
     return Recording(t, out, v, a, method=f"recorded, rates over {window} samples")
@@ -226,8 +227,8 @@ def _turning(q: Array, index: Array, weights: Array) -> tuple[Array, Array, Arra
     # at the sample φ = c₀ is next to nothing: ω = J_r(φ) φ̇ ≈ φ̇ − ½ φ × φ̇,  ω̇ ≈ φ̈ − ½ φ × φ̈
     return (
         quaternion_multiply(q, exp_quaternion(value)),
-        first - 0.5 * np.cross(value, first),
-        second - 0.5 * np.cross(value, second),
+        first - 0.5 * cross_product(value, first),
+        second - 0.5 * cross_product(value, second),
     )
 
 

@@ -15,7 +15,7 @@ from nexdyn.assembly.loads import joint_state
 from nexdyn.errors import unknown
 from nexdyn.results.freedoms import FREEDOMS
 from nexdyn.results.quantities import joint_labels
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.statics.reduced import ReducedSystem
 from nexdyn.tree.tree import Tree
 
@@ -135,4 +135,4 @@ def _frame(reduced: ReducedSystem, motion: Any, name: str) -> tuple[np.ndarray, 
     pose, V = reduced.bodies(motion.q)[i], reduced.body_velocities(motion.q, motion.v)[i]
     R = rotation_matrix(pose[:4])
     w, arm = R @ V[:3], R @ p_BF
-    return R @ R_BF, pose[4:] + arm, np.concatenate([w, V[3:] + np.cross(w, arm)])
+    return R @ R_BF, pose[4:] + arm, np.concatenate([w, V[3:] + cross_product(w, arm)])

@@ -42,6 +42,7 @@ from nexdyn.errors import SolveError
 from nexdyn.joints.free import Free
 from nexdyn.model.topology import open_forest
 from nexdyn.spatial.rotations import (
+    cross_product,
     exp_quaternion,
     quaternion,
     quaternion_multiply,
@@ -366,7 +367,7 @@ class ReducedSystem:
             if self._world(free):
                 R0, w0 = self._turn0[k], self.v0[j : j + 3]
                 for part in (slice(j, j + 3), slice(j + 3, j + 6)):
-                    a_seen[part] = R0 @ (a[part] + np.cross(w0, v[part]))
+                    a_seen[part] = R0 @ (a[part] + cross_product(w0, v[part]))
         rate = np.concatenate([rate[self.z], led_rate, a_seen[self.u], led_acceleration, own_rate])
         return Motion(q, xi, v, a, rate, forces)
 

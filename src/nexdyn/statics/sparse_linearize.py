@@ -36,7 +36,7 @@ from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
-from nexdyn.spatial.rotations import quaternion, rotation_matrix
+from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
 from nexdyn.statics.linear_names import COMPONENTS, freedoms
 from nexdyn.statics.load_derivatives import LoadGraph, turned_stiffness
 from nexdyn.statics.modes import Mode, instants
@@ -358,7 +358,7 @@ class Pencil:
         i = self.model.body_index[body.name]
         R = rotation_matrix(q[i, :4])
         w, arm = R @ v[i, :3], R @ p_BF
-        return R @ R_BF, q[i, 4:] + arm, np.concatenate([w, v[i, 3:] + np.cross(w, arm)])
+        return R @ R_BF, q[i, 4:] + arm, np.concatenate([w, v[i, 3:] + cross_product(w, arm)])
 
     # --- modes --------------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.results.result import Result
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.lanes import LANES
+from nexdyn.spatial.rotations import cross_product
 from nexdyn.tree.core import tables
 from nexdyn.tree.core.tables import Dofs
 from nexdyn.tree.derivatives.variation import stages, unbalanced
@@ -292,7 +293,7 @@ def _increment(tree: Tree, q_0: Array, q: Array) -> Array:
             out[place.v] = b - a
             continue
         w, u = a[0], a[1:4]
-        out[j : j + 3] = 2.0 * (w * b[1:4] - b[0] * u - np.cross(u, b[1:4]))
+        out[j : j + 3] = 2.0 * (w * b[1:4] - b[0] * u - cross_product(u, b[1:4]))
         if len(a) == 7:
             out[j + 3 : j + 6] = rotation_matrix(a[:4]).T @ (b[4:] - a[4:])
     return out

@@ -13,7 +13,7 @@ import numpy as np
 from nexdyn.model.body import ResolvedBody
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest
-from nexdyn.spatial.rotations import skew
+from nexdyn.spatial.rotations import cross_product, skew
 
 THIN = 1e-9
 """A moment of inertia below this part of a body's largest, or of what its mass has at the joints, is none."""
@@ -42,7 +42,7 @@ def weak_joints(system: System, forest: Forest) -> list[str]:
             turns, slides = [e for kind, e in axes if kind == "turn"], [e for kind, e in axes if kind != "turn"]
             p_J = body.p + body.R @ frames.p_BJ
         first = len(columns)
-        columns += [np.concatenate([e, np.cross(p_J, e)]) for e in turns]
+        columns += [np.concatenate([e, cross_product(p_J, e)]) for e in turns]
         columns += [np.concatenate([np.zeros(3), e]) for e in slides]
         owners += [arc.name] * (len(columns) - first)
         paths.append([*(paths[arc.parent] if arc.parent >= 0 else []), *range(first, len(columns))])

@@ -17,6 +17,7 @@ from nexdyn.model.body import Body
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.model.topology import Arc, Forest
+from nexdyn.spatial.rotations import cross_product
 from nexdyn.tree.core import entries, tables
 from nexdyn.tree.core.compile import Compiled, compile_tree, joint_class, known_tree
 from nexdyn.tree.core.coupling import Coupling, find_coupling
@@ -380,7 +381,7 @@ class Tree(metaclass=CheckedCalls):
         shape, (q, v) = self.batch(("q", q, self.nq), ("v", v, self.nv))
         R_W, _, w_L, v_L = self._link_motion(q, v)
         link, _, p_LF = self._frames(frame)
-        w, u = w_L[:, link], v_L[:, link] + np.cross(w_L[:, link], p_LF)
+        w, u = w_L[:, link], v_L[:, link] + cross_product(w_L[:, link], p_LF)
         w, u = (np.einsum("...ij,...j->...i", R_W[:, link], x) for x in (w, u))
         return w.reshape(*shape, *w.shape[1:]), u.reshape(*shape, *u.shape[1:])
 

@@ -30,7 +30,7 @@ from nexdyn.model.system import System
 from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import T, Vec3, cross
 from nexdyn.spatial.lanes import zero
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 
@@ -113,15 +113,15 @@ def rotor_rows(
     r_a = q[b, 4:] + r_b - q[a, 4:]
     B = np.zeros((len(index), 2, 6))
     for side, R, r, sign in ((0, R_a, r_a, -1.0), (1, R_b, r_b, 1.0)):
-        B[:, side, :3] = sign * np.einsum("nji,nj->ni", R, np.where(slides, np.cross(r, e), e))
+        B[:, side, :3] = sign * np.einsum("nji,nj->ni", R, np.where(slides, cross_product(r, e), e))
         B[:, side, 3:] = np.where(slides, sign * e, 0.0)
     if v is None:
         return B, np.zeros(len(index))
     w_a, w_b = _turned(R_a, v[a, :3]), _turned(R_b, v[b, :3])
-    going = v[b, 3:] + np.cross(w_b, r_b) - v[a, 3:]
-    e_rate = np.cross(np.where(of_child, w_b, w_a), e)
-    relative = np.where(slides, going - np.cross(w_a, r_a), w_b - w_a)
-    bent = np.where(slides, np.cross(w_b, np.cross(w_b, r_b)) - np.cross(w_a, going), 0.0)
+    going = v[b, 3:] + cross_product(w_b, r_b) - v[a, 3:]
+    e_rate = cross_product(np.where(of_child, w_b, w_a), e)
+    relative = np.where(slides, going - cross_product(w_a, r_a), w_b - w_a)
+    bent = np.where(slides, cross_product(w_b, cross_product(w_b, r_b)) - cross_product(w_a, going), 0.0)
     return B, np.einsum("ni,ni->n", e_rate, relative) + np.einsum("ni,ni->n", e, bent)
 
 

@@ -22,7 +22,7 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.absolute.model.redundancy import stresses_of_blocks
 from nexdyn.absolute.motion.tables import Masses, MotionTables, Spares
 from nexdyn.linalg.rows import WIDTH
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 
 BETTER = 2.0
 """By how much a choice must be more independent than that at hand to take its place."""
@@ -73,7 +73,7 @@ def row_shares(model: AbsoluteModel, tables: MotionTables, q: np.ndarray, t: flo
     i = np.maximum(nodes, 0)
     gradients = model.row_gradients(q, t, near)
     v, R = gradients[..., 3:], rotation_matrix(q[:, :4])[i]
-    w = gradients[..., :3] + np.cross(np.einsum("rkij,rki->rkj", R, v), com[i])
+    w = gradients[..., :3] + cross_product(np.einsum("rkij,rki->rkj", R, v), com[i])
     share = per_mass[i] * (v**2).sum(axis=2) + per_inertia[i] * (w**2).sum(axis=2)
     total: np.ndarray = np.where(nodes > 0, share, 0.0).sum(axis=1)
     return np.maximum(total, 1e-30 * max(float(total.max(initial=0.0)), 1e-270))

@@ -24,7 +24,7 @@ from nexdyn.model.driver import Driver
 from nexdyn.model.functions import Function
 from nexdyn.model.joint import Joint, is_angle
 from nexdyn.model.system import System
-from nexdyn.spatial.rotations import exp_quaternion, quaternion, quaternion_multiply, rotation_matrix
+from nexdyn.spatial.rotations import cross_product, exp_quaternion, quaternion, quaternion_multiply, rotation_matrix
 
 
 class DriverRow(NamedTuple):
@@ -403,8 +403,8 @@ class AbsoluteModel:
         m, h, I, w = self.mass[1:, 0], self.mass[1:, 1:4], _full(self.mass[1:, 4:]), v[1:, :3]
         g = self.system.gravity
         out = np.empty((self.nb, 6))
-        out[:, :3] = np.cross(h, np.einsum("nji,j->ni", R, g)) - np.cross(w, np.einsum("nij,nj->ni", I, w))
-        out[:, 3:] = m[:, None] * g - np.einsum("nij,nj->ni", R, np.cross(w, np.cross(w, h)))
+        out[:, :3] = cross_product(h, np.einsum("nji,j->ni", R, g)) - cross_product(w, np.einsum("nij,nj->ni", I, w))
+        out[:, 3:] = m[:, None] * g - np.einsum("nij,nj->ni", R, cross_product(w, cross_product(w, h)))
         if len(self.rotors.joints):
             B, drift = rotor_rows(self.rotors, self.tables.frames, q, v)
             on, joints = np.zeros((self.nb + 1, 6)), RotorsOfJoints(self.rotors.joints)

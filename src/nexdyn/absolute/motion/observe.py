@@ -45,7 +45,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Force, Quat, T, Vec3, cross, log_quaternion
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 
 PART = 1e-5
@@ -304,7 +304,7 @@ class BodyMotion:
         # from the origins to the centres of mass
         R = rotation_matrix(q[..., :4])
         w, w_dot = v[..., :3], a[..., :3]
-        about, rate = np.cross(w, c), np.cross(w_dot, c) + np.cross(w, np.cross(w, c))
+        about, rate = cross_product(w, c), cross_product(w_dot, c) + cross_product(w, cross_product(w, c))
         q, v, a = q.copy(), v.copy(), a.copy()
         q[..., 4:] += np.einsum("...ij,...j->...i", R, np.broadcast_to(c, q[..., 4:].shape))
         v[..., 3:] += np.einsum("...ij,...j->...i", R, about)

@@ -56,7 +56,7 @@ from nexdyn.simulation.needs import needs_bodies
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
@@ -365,8 +365,8 @@ class BodySimulation(Runs):
         s.q0[:, :7] = q
         s.q0[:, 4:7] += np.einsum("nij,nj->ni", R, c)
         s.v0[:, :6], s.d0[:, :6] = v, a
-        s.v0[:, 3:6] += np.einsum("nij,nj->ni", R, np.cross(w, c))
-        s.d0[:, 3:6] += np.einsum("nij,nj->ni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
+        s.v0[:, 3:6] += np.einsum("nij,nj->ni", R, cross_product(w, c))
+        s.d0[:, 3:6] += np.einsum("nij,nj->ni", R, cross_product(w_dot, c) + cross_product(w, cross_product(w, c)))
         if lam[~self.kept].any():  # of a run that kept other rows
             stresses = stresses_here(self.model, q, self.t, s.counted, self.kept)
             lam = lam if stresses is None else carried(stresses, self.kept, lam)
@@ -471,8 +471,8 @@ class BodySimulation(Runs):
         q, v, a = states[..., :7].copy(), states[..., 7:13].copy(), states[..., 13:].copy()
         c, R, w, w_dot = self._centres[1:], rotation_matrix(q[..., :4]), v[..., :3], a[..., :3]
         q[..., 4:] -= np.einsum("snij,nj->sni", R, c)
-        v[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w, c))
-        a[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
+        v[..., 3:] -= np.einsum("snij,snj->sni", R, cross_product(w, c))
+        a[..., 3:] -= np.einsum("snij,snj->sni", R, cross_product(w_dot, c) + cross_product(w, cross_product(w, c)))
         nc, places = self.model.nc, len(self.model.near_start)
         multipliers, followed, z = np.split(
             rows[:, 2 + 19 * nb :], [nc, rows.shape[1] - 2 - 19 * nb - self._nz], axis=1

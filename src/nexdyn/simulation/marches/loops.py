@@ -20,8 +20,8 @@ from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.notices import Notice, moved_starts
-from nexdyn.assembly.redundant import redundancy_report
-from nexdyn.assembly.report import AssemblyReport, RedundantRow
+from nexdyn.assembly.redundant import structural_rows
+from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.undetermined import undetermined_bodies
 from nexdyn.constraint_rows import beyond_ends
 from nexdyn.errors import InputError, SingularError
@@ -66,7 +66,7 @@ class ClosedSystem:
     """A system whose spanning tree is closed by rows, for a simulation.
 
     closed: the tree and its rows, without those that the tree fulfils by itself; always: these and the others that are
-    redundant in every pose; redundant: those here, with what they depend on.
+    redundant in every pose.
     report: of the assembly, where there was one. moved: what arrays q0, v0 were moved by to close the loops.
     """
 
@@ -75,7 +75,6 @@ class ClosedSystem:
     options: Loops
     closed: ClosedTree
     always: list[str]
-    redundant: list[RedundantRow]
     report: AssemblyReport | None
     moved: list[Notice]
     start: State
@@ -205,9 +204,9 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
             report = assemble(system, t=start[0], initial=Start(*at_start, near), q0=q0, v0=v0)
             start = start[0], *closed_state(plain, report.model, report.t, report.q, report.v)
     model = absolute_model(system) if report is None or report is initial else report.model
-    names, redundant = _redundant(plain, model, start)
+    everywhere = report is not None and not arrays and all(row.structural for row in report.redundancy.redundant)
     # those that are redundant in this pose only are kept: there they carry nothing
-    always = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
+    always = [name for name, holds in _redundant(plain, model, start, everywhere).items() if holds is not False]
     # of these, rows that the tree fulfils by itself are dropped; which of the others carry nothing, each pose says
     moving = set(plain.moving_rows(start[1], start[0]))
     # Events that switch clamps change no number of rows: such rows of theirs stay, but are zero, as those of clamps that are off are.
@@ -218,7 +217,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     spare, zero = len(always) - len(dropped) - len(silent), len(silent) + sum(clamped.values())
     closed = plain
     if dropped or silent or spare:
-        closed = ClosedTree(system, options.cut, dropped=dropped, silent=silent, spare=spare and spare + zero)
+        closed = plain.without(dropped, silent, spare and spare + zero)
     if closed.borrowing:
         _refuse_undetermined(closed, model, start)
     follow_angles(closed, start)
@@ -234,7 +233,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         for of, place in at.items():
             if of[0] not in asked:
                 near[place] = known.get(" ".join(of), near[place])
-    return ClosedSystem(system, model, options, closed, always, redundant, report, moved, start)
+    return ClosedSystem(system, model, options, closed, always, report, moved, start)
 
 
 def _refuse_undetermined(closed: ClosedTree, model: AbsoluteModel, start: State) -> None:
@@ -346,10 +345,13 @@ def _continued(closed: ClosedTree, initial: Result) -> State:
     return t, recorded.q[-1].copy(), recorded.v[-1].copy()
 
 
-def _redundant(closed: ClosedTree, model: AbsoluteModel, start: State) -> tuple[list[str], list[RedundantRow]]:
-    """The redundant rows beside those of the tree's own joints: by name, and what they depend on."""
+def _redundant(closed: ClosedTree, model: AbsoluteModel, start: State, everywhere: bool) -> dict[str, bool | None]:
+    """The redundant rows beside those of the tree's own joints, by name: whether they are so in every pose.
+
+    everywhere: as many as here are known to be redundant in every pose; which ones are kept does not matter for that.
+    """
     t, _, _ = start
-    X, V = _bodies_of(closed, model, start)
+    X, _ = _bodies_of(closed, model, start)
     cut = set(closed.cut_joints)
     rows = [
         row._replace(priority=row.priority + OF_TREE)
@@ -362,9 +364,10 @@ def _redundant(closed: ClosedTree, model: AbsoluteModel, start: State) -> tuple[
     W = np.tile([1.0] * 3 + [1.0 / length**2] * 3, model.nb)
     redundancy = find_redundancy(model, X, t)
     refuse_overdriven(model, redundancy, Configuration(X, 0, 0.0, True), W, length, t)
-    gamma = model.gamma(X, V, t)
-    found = redundancy_report(model, redundancy, X, V, gamma, Closing(W, length, t)).redundant
-    return [str(model.rows[d.row]) for d in redundancy.dropped], found
+    if everywhere:
+        return {str(model.rows[d.row]): True for d in redundancy.dropped}
+    holds = structural_rows(model, redundancy, X, Closing(W, length, t))
+    return {str(model.rows[d.row]): holds.get(d.row) for d in redundancy.dropped}
 
 
 def follow_angles(closed: ClosedTree, start: State) -> None:

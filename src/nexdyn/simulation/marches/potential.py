@@ -55,7 +55,7 @@ from nexdyn.simulation.march import Leg, Look, March, Memory
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.marches.uneven import settled
 from nexdyn.simulation.orientations import impossible_orientation
-from nexdyn.spatial.rotations import quaternion, rotation_matrix
+from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
@@ -182,7 +182,7 @@ class PotentialSimulation(BodySimulation):
         tables, state, c, dt = self._tables, self._motion, self._centres, self.method.dt
         R, w = rotation_matrix(q[:, :4]), v[:, :3]
         state.a[:] = a
-        state.a[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
+        state.a[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
         run = Run(state.run)
         run.whole, run.even = dt, 0.0 if v.any() else EVEN_BDF2  # what rests has rested in steps of any length
         step.start_springs(tables, state, self._work, self.t)
@@ -194,7 +194,7 @@ class PotentialSimulation(BodySimulation):
             step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
             state.lam[:] = dt * dt * raw
             I = tables.mass[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
-            torque = np.einsum("nij,nj->ni", I, a[:, :3]) + np.cross(w, np.einsum("nij,nj->ni", I, w))
+            torque = np.einsum("nij,nj->ni", I, a[:, :3]) + cross_product(w, np.einsum("nij,nj->ni", I, w))
             for i in range(1, len(I)):
                 thin = tables.rods[i, 0] > 0.0
                 state.off[i, :3] = dt * dt * (a[i, :3] if thin else np.linalg.lstsq(I[i], torque[i], rcond=None)[0])
@@ -312,11 +312,11 @@ class PotentialSimulation(BodySimulation):
         q, v, a = bodies[:, :7].copy(), bodies[:, 7:13].copy(), bodies[:, 13:].copy()
         R, w = rotation_matrix(q[:, :4]), v[:, :3]
         q[:, 4:] -= np.einsum("nij,nj->ni", R, c)
-        v[:, 3:] -= np.einsum("nij,nj->ni", R, np.cross(w, c))
-        a[:, 3:] -= np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
+        v[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(w, c))
+        a[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
         new, lam[:] = settled(model, q, v, a, lam, float(state[0]), near)
         change = new - a
-        change[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(change[:, :3], c))
+        change[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(change[:, :3], c))
         bodies[:, 13:] += change
         state[2:] = bodies[1:].reshape(-1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -68,24 +69,31 @@ class ClosedTree(metaclass=CheckedCalls):
         cut: Sequence[str] | None = None,
         *,
         drivers: bool = True,
-        dropped: Collection[str] = (),
-        silent: Collection[str] = (),
-        spare: int = 0,
     ) -> None:
         self.system = system
+        self._forest = _forest(system, cut)
+        self.tree = Tree(system, self._forest, coupled=False)
+        self.cut_joints = [joint.name for joint in self._forest.cuts]
+        self._drivers = drivers
+        self._take_rows((), (), 0)
+
+    def without(self, dropped: Collection[str], silent: Collection[str] = (), spare: int = 0) -> ClosedTree:
+        """The same tree without the rows `dropped`, with those of `silent` 0, and `spare` of the rest redundant."""
+        other = copy(self)
+        other._take_rows(dropped, silent, spare)
+        return other
+
+    def _take_rows(self, dropped: Collection[str], silent: Collection[str], spare: int) -> None:
         self.dropped = tuple(dropped)
         """Rows that are left out, as "hinge.DX"."""
-        forest = _forest(system, cut)
-        self.tree = Tree(system, forest, coupled=False)
-        self.cut_joints = [joint.name for joint in forest.cuts]
         self.compiled_rows = loop_tables(
-            system, self.tree.compiled, self.cut_joints, drivers, self.dropped, silent, spare
+            self.system, self.tree.compiled, self.cut_joints, self._drivers, self.dropped, silent, spare
         )
         self.rows: list[Row] = self.compiled_rows.rows
         c = self.tree.compiled
         self._model, self._work = c.model, tables.new_work(len(c.model.topology) - 1, c.nv)
         self._loops = self.compiled_rows.tables
-        self.borrowing = weak_joints(system, forest) if self.rows else []
+        self.borrowing = weak_joints(self.system, self._forest) if self.rows else []
         """Joints that move no inertia in the open tree, and borrow some."""
         if self.borrowing:
             self._model, b = self._with_armature(self.borrowing, BORROWED, self._moved_with)
