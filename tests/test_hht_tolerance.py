@@ -9,6 +9,7 @@ import pytest
 from regular_problems import PROBLEMS, oscillator, pendulum
 
 import nexdyn as nx
+from nexdyn.joints import JOINTS
 
 RTOLS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 
@@ -92,6 +93,66 @@ def test_an_amplitude_of_a_nanometre_has_the_relative_error_of_one_of_a_metre(am
     result = nx.simulate(system, 3.0, nx.HHT(rtol=1e-4), output_times=t)
     error = np.abs(result.joint_position("way").values / amplitude - np.cos(2.0 * np.pi * t)).max()
     assert 4e-4 < error < 8e-4
+
+
+def nut(kind: str, load: str, ends: tuple[str, str] = ("ground", "nut")) -> nx.System:
+    """A body all of whose points are one with those of its joint, at rest, so that nothing has a length."""
+    own = {"helical": {"pitch": 0.05}, "steep": {"pitch": -0.5}}.get(kind, {})
+    system = nx.System("nut", gravity=(0, 0, -9.81) if load in ("friction", "damping") else (0, 0, 0))
+    system.add_body("nut", mass=1.0, inertia=(0.02, 0.03, 0.05))
+    damped = {"damping": 1.0} if load == "damping" else {}
+    where = {"at": (0, 0, 0), "axis": (0, 0, 1)}
+    joint = JOINTS["helical" if kind == "steep" else kind]("thread", *ends, **where, **own, **damped)
+    system.add_joint(joint)
+    freedom = joint.nv - 1  # that along z
+    if load == "friction":
+        system.add_force(nx.JointFriction("dry", "thread", sliding=0.2, stiffness=1e3, damping=1.0, freedom=freedom))
+    elif load != "damping":
+        system.add_force(nx.JointForce("push", "thread", load, freedom=freedom))
+    return system
+
+
+@pytest.mark.parametrize("ends", [("ground", "nut"), ("nut", "ground")], ids=["from ground", "to ground"])
+@pytest.mark.parametrize("kind", ["helical", "steep", "prismatic", "cylindrical"])
+@pytest.mark.parametrize("load", ["friction", "damping", "=sin(20*t)", "=20*max(t-0.005,0)"])
+def test_from_rest_where_all_points_are_one_it_begins_under_any_tolerance(
+    kind: str, load: str, ends: tuple[str, str]
+) -> None:
+    """Displacements are judged beside the largest, of which there is none: the first step fell to 1e-12 s, or Newton's iteration failed."""
+    end = 0.02
+    exact = (
+        nx.simulate(nut(kind, load, ends), end, nx.RungeKutta4(1e-5), output_every=1000)
+        .joint_position("thread")
+        .values[-1]
+    )
+    for rtol in (1e-4, 1e-8):
+        found = (
+            nx.simulate(nut(kind, load, ends), end, nx.HHT(rtol=rtol), output_times=[end])
+            .joint_position("thread")
+            .values[-1]
+        )
+        assert np.abs(found - exact).max() < max(2.0 * rtol, 1e-7) * np.abs(exact).max()
+
+
+def test_from_rest_it_begins_in_other_bodies_and_units_too() -> None:
+    """Bodies that float or slide in three directions, and one of a nanometre, a microgram and 1 m/s²."""
+    for kind in ("free", "cartesian", "planar"):
+        system = nx.System("drop", gravity=(0, 0, -9.81))
+        system.add_body("drop", mass=1.0, inertia=(0, 0, 0) if kind == "cartesian" else (0.1, 0.2, 0.3))
+        system.add_joint(JOINTS[kind]("way", "ground", "drop", axis=(0, 1, 0), damping=2.0))
+        found, exact = (
+            nx.simulate(system, 0.1, method, output_times=[0.1]).position("drop").values[-1]
+            for method in (nx.HHT(rtol=1e-8), nx.DormandPrince(rtol=1e-12, atol=1e-14))
+        )
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-8 * np.abs(exact).max())
+    small = nx.System("speck", gravity=(0, 0, 0))
+    small.add_body("speck", mass=1e-9, inertia=(1e-27,) * 3)
+    small.add_joint(nx.Prismatic("way", "ground", "speck", axis=(1, 0, 0), damping=1e-5))
+    small.add_force(nx.JointForce("push", "way", 1e-9))
+    # x = F/d (t − m/d (1 − exp(−d t/m)))
+    t, lag = 1e-4, 1e-4
+    found = nx.simulate(small, t, nx.HHT(rtol=1e-6), output_times=[t]).joint_position("way").values[-1]
+    assert found == pytest.approx(1e-4 * (t - lag * (1.0 - np.exp(-t / lag))), rel=1e-6)
 
 
 @pytest.mark.parametrize("inertia", [0.0, 1e-9])

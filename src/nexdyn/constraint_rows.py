@@ -106,6 +106,16 @@ class Row(NamedTuple):
         return f"{self.joint}.{self.equation}"
 
 
+def tied_joints(system: System, row: Row) -> tuple[str, ...]:
+    """The joint that each term of a coupling's row is of, in their order; none of other rows."""
+    if row.coupling is None:
+        return ()
+    if not row.joint:
+        return system.couplings[row.coupling].joints()
+    mimic = system.joints[row.joint].mimic
+    return (row.joint, mimic.joint) if mimic is not None else ()
+
+
 class RowBuilder:
     """Rows as they come together."""
 

@@ -27,16 +27,16 @@ from nexdyn.assembly.loads import generalized_forces, joint_state, velocity_rows
 from nexdyn.assembly.notices import gaps_of, gaps_of_tree
 from nexdyn.assembly.redundant import redundancy_report
 from nexdyn.assembly.report import AssemblyReport
-from nexdyn.assembly.start_velocity import described_velocity, floating_bodies, tree_state
+from nexdyn.assembly.start_pose import pose_without_loops
+from nexdyn.assembly.start_velocity import described_velocity, floating_bodies
 from nexdyn.assembly.undetermined import undetermined_bodies
+from nexdyn.assembly.walk import without_loops
 from nexdyn.errors import AssemblyError, InputError, SingularError, unknown
 from nexdyn.model.driver import Driver, orientation_wrong_at
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
-from nexdyn.model.topology import Connected
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
-from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 
@@ -60,6 +60,8 @@ COINCIDENT = 1e-12
 """Distances of points, beside that from the origin, that are rounding."""
 HELD = 1e8
 """Weight of a body that is to stay where it is, beside those of others."""
+KEPT = 1e-6
+"""Most by which a body may leave the pose that it is given, in rad and in units of the mechanism's size."""
 ILL_CONDITIONED = 1e-14
 """Pivots of the equations of motion that span more than this are warned of."""
 
@@ -123,8 +125,9 @@ def assemble(
     refuse_overdriven(model, redundancy, pose, how.W, length, how.t)
     report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length, t=how.t)  # type: ignore[arg-type]
     _check_closed(report, pose, how, held)
+    _check_kept(report, targets.bodies)
     if start is None:
-        placed = not targets.none and _along_tree(model, targets)
+        placed = not targets.none and _placed(model, targets)
         report.notices = gaps_of_tree(tree_gaps) if placed else gaps_of(described, pose.q, how)
     _check_limits(report, translation_limit, rotation_limit)
 
@@ -278,8 +281,10 @@ def _configuration(
     if targets.none:
         return *closed_pose(model, start, how), model
     measured = {name for name in asked if len(joints[name].coordinates) == joints[name].nq}
-    if _along_tree(model, targets):
-        start = _tree_pose(model, targets, begin, tree_gaps)
+    if _placed(model, targets):
+        given = {**targets.joints, **targets.bodies}
+        start = pose_without_loops(model, given, None if begin is None else (begin.q, begin.v), tree_gaps)
+        how = _held_still(model, how, list(targets.bodies))
         if measured != set(asked) and model.system.couplings:  # which are closed by the other joints
             how = _held_still(model, how, [joints[name].child.name for name in asked if name not in measured])
     elif measured != set(asked):
@@ -312,38 +317,15 @@ def _held_still(model: AbsoluteModel, how: Closing, bodies: Sequence[str]) -> Cl
     return replace(how, W=W.reshape(-1))
 
 
-def is_forest(system: System) -> bool:
-    """Whether the joints of a system make no loops, whatever couplings and drivers it has."""
-    connected, children = Connected(system), [joint.child.name for joint in system.joints.values()]
-    return len(set(children)) == len(children) and all(
-        joint.tree and connected.join(joint) for joint in system.joints.values()
-    )
-
-
-def _along_tree(model: AbsoluteModel, targets: Targets) -> bool:
-    """Whether bodies are put where coordinates are given by following the tree: where there are no loops; where couplings close some, for
+def _placed(model: AbsoluteModel, targets: Targets) -> bool:
+    """Whether bodies are put where coordinates are given, joint by joint: where there are no loops; where couplings close some, for
     joints whose coordinates cannot be held, as free and spherical ones."""
     joints = model.system.joints
     if not model.loop_blocks and all(joint.tree for joint in joints.values()):
         return True
-    return any(len(joints[name].coordinates) != joints[name].nq for name in targets.joints) and is_forest(model.system)
-
-
-def _tree_pose(
-    model: AbsoluteModel, targets: Targets, begin: Start | None, gaps: dict[str, tuple[float, float]]
-) -> np.ndarray:
-    """The pose (nb + 1, 7) of a mechanism without loops that has the coordinates of its joints."""
-    tree = Tree(model.system)
-    given = {**targets.joints, **targets.bodies}
-    q = described_coordinates(tree, given, gaps) if begin is None else tree_state(tree, model, begin.q, begin.v)[0]
-    for name, values in given.items():
-        if name in tree.coordinates:  # one that a coupling moves has none
-            q[tree.coordinates[name].q] = values
-    R, p = tree.pose(q)
-    start = model.q.copy()
-    for name, R_WB, p_WB in zip(tree.body_names, R, p, strict=True):
-        start[model.body_index[name]] = [*quaternion(R_WB), *p_WB]
-    return start
+    return any(len(joints[name].coordinates) != joints[name].nq for name in targets.joints) and without_loops(
+        model.system
+    )
 
 
 def _carried(model: AbsoluteModel, start: np.ndarray, bodies: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -455,6 +437,20 @@ def _check_closed(report: AssemblyReport, pose: Configuration, how: Closing, hel
         raise AssemblyError(
             f"joint {name!r} {what}; describe the pose nearer to the assembled one, or make it longer", report=report
         )
+
+
+def _check_kept(report: AssemblyReport, bodies: Mapping[str, np.ndarray]) -> None:
+    """AssemblyError where joints move a floating body from the pose that it is given."""
+    for name, wanted in bodies.items():
+        i = report.model.body_index[name]
+        off = difference(report.q[[0, i]], np.stack([report.q[0], wanted]))[0]
+        turn, shift = float(np.linalg.norm(off[:3])), float(np.linalg.norm(off[3:]))
+        turn = min(turn, abs(2.0 * math.pi - turn))  # a quaternion and its negative are one rotation
+        if turn > KEPT or shift > KEPT * report.length:
+            raise AssemblyError(
+                f"body {name!r} cannot have its q0: the joints move it by {shift:.3g} m and {turn:.3g} rad; give q0 of fewer joints",
+                report=report,
+            )
 
 
 def _check_limits(report: AssemblyReport, translation: float | None, rotation: float | None) -> None:

@@ -13,6 +13,7 @@ from nexdyn.absolute.model.initial import at_joint, joint_wrench, minimum_norm, 
 from nexdyn.absolute.model.mobility import Motion
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import effort_on_child
+from nexdyn.constraint_rows import tied_joints
 from nexdyn.errors import InputError, unknown
 from nexdyn.shown import drawn
 from nexdyn.spatial.rotations import rotation_matrix
@@ -191,13 +192,17 @@ class AssemblyReport:
         )
 
     def transmitted(self, joint: str) -> tuple[np.ndarray, np.ndarray]:
-        """(force [N], moment [N m]) of the whole of a joint on its child: reaction, drivers, its springs and its motors."""
+        """(force [N], moment [N m]) of the whole of a joint on its child: reaction, drivers, couplings, its springs and its motors."""
         self._require_joint(joint)
         found = self.reaction(joint)
         model = self.model
         extra = at_joint(model, self.q, joint, effort_on_child(model, self.q, self.v, joint, self.t, self.states))
-        driven = [row.index for row in model.rows if row.joint == joint and (row.driver or row.coupling)]
-        extra = extra + rows_wrench(model, self.q, joint, driven, self.multipliers[driven], self._gradients)
+        beyond = [
+            row.index
+            for row in model.rows
+            if (row.driver and row.joint == joint) or joint in tied_joints(model.system, row)
+        ]
+        extra = extra + rows_wrench(model, self.q, joint, beyond, self.multipliers[beyond], self._gradients)
         extra = self._as_written(joint, extra)
         return found.force + extra[3:], found.moment + extra[:3]
 

@@ -6,17 +6,20 @@ joint frame, whose axes are R,
 
     ω_child = ω_parent + R ω,   v_child = v_parent + ω_parent × (p − p_parent) + R u − ω_child × (p − p_child).
 
-An open tree so starts as it does in minimal coordinates. In loops it is a guess, and the constraints have their say.
+An open tree so starts as it does in minimal coordinates. In loops it is a guess, and the constraints have their say. Where a body is the
+child of several joints that make no loop, these equations give the parent's motion from the child's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import joint_state, with_turns
+from nexdyn.assembly.walk import from_body_to_body, has_loose_ends
+from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
@@ -41,23 +44,38 @@ def described_velocity(
         return v
     still = np.zeros_like(v)
     R, p = rotation_matrix(q[:, :4]), q[:, 4:]
-    for arc in open_forest(model.system).arcs:
-        if arc.joint is None:
-            if arc.child.name in floating:
-                i, x = model.body_index[arc.child.name], floating[arc.child.name]
-                v[i, :3], v[i, 3:] = x[:3], R[i] @ x[3:]
-            continue
-        a, b = model.body_index[arc.joint.parent.name], model.body_index[arc.joint.child.name]
-        frames = arc.joint.frames(model.system.values)
+    for name, x in floating.items():
+        i = model.body_index[name]
+        v[i, :3], v[i, 3:] = x[:3], R[i] @ x[3:]
+    for joint, outward in _in_turn(model.system, floating):
+        a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
+        frames = joint.frames(model.system.values)
         R_J, p_J = R[b] @ frames.R_BJ, p[b] + R[b] @ frames.p_BJ
         motion = np.zeros(6)
-        if arc.joint.name in given:
-            motion = joint_state(model, arc.joint, q, still)[2] @ given[arc.joint.name]
-        w_a = R[a] @ v[a, :3]
-        w_b = w_a + R_J @ motion[:3]
-        v[b, :3] = R[b].T @ w_b
-        v[b, 3:] = v[a, 3:] + cross_product(w_a, p_J - p[a]) + R_J @ motion[3:] - cross_product(w_b, p_J - p[b])
+        if joint.name in given:
+            motion = joint_state(model, joint, q, still)[2] @ given[joint.name]
+        turn, shift = R_J @ motion[:3], R_J @ motion[3:]
+        if outward:
+            w_a = R[a] @ v[a, :3]
+            w_b = w_a + turn
+            v[b, :3] = R[b].T @ w_b
+            v[b, 3:] = v[a, 3:] + cross_product(w_a, p_J - p[a]) + shift - cross_product(w_b, p_J - p[b])
+        else:
+            w_b = R[b] @ v[b, :3]
+            w_a = w_b - turn
+            v[a, :3] = R[a].T @ w_a
+            v[a, 3:] = v[b, 3:] + cross_product(w_b, p_J - p[b]) - shift - cross_product(w_a, p_J - p[a])
     return v
+
+
+def _in_turn(system: System, floating: Mapping[str, np.ndarray]) -> Iterator[tuple[Joint, bool]]:
+    """Joints, and whether the motion of the child follows from the parent's, else the other way."""
+    if has_loose_ends(system):
+        yield from from_body_to_body(system, floating)
+        return
+    for arc in open_forest(system).arcs:
+        if arc.joint is not None:
+            yield arc.joint, True
 
 
 def tree_state(

@@ -227,7 +227,8 @@ def _leading(
     into q and v. InputError where neither leads back to the state."""
     from nexdyn.absolute.model.model import absolute_model
     from nexdyn.absolute.model.redundancy import find_redundancy
-    from nexdyn.assembly.assemble import assemble, is_forest, mechanism_length
+    from nexdyn.assembly.assemble import assemble, mechanism_length
+    from nexdyn.assembly.walk import is_forest
     from nexdyn.model.driver import Driver
     from nexdyn.simulation.continuing import seen_bodies
 

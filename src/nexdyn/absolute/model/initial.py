@@ -19,6 +19,7 @@ import scipy.sparse.linalg as spla
 from nexdyn.absolute.model.kkt import KKT, Matrix, Solver, factor_kkt
 from nexdyn.absolute.model.model import AbsoluteModel, scaled_rows
 from nexdyn.absolute.model.redundancy import Redundancy
+from nexdyn.constraint_rows import tied_joints
 from nexdyn.constraints.tables import BodyPairs, RowsOfTerms, Terms
 from nexdyn.errors import SingularError
 from nexdyn.spatial.rotations import rotation_matrix
@@ -142,15 +143,17 @@ def joint_wrench(model: AbsoluteModel, q: np.ndarray, joint: str, lam: np.ndarra
 def rows_wrench(
     model: AbsoluteModel, q: np.ndarray, joint: str, rows: list[int], lam: np.ndarray, J: np.ndarray
 ) -> np.ndarray:
-    """(moment, force) that `rows` put on the child of a joint, otherwise as `joint_wrench`."""
+    """(moment, force) that `rows` put on the child of a joint, of couplings the terms of its coordinates; otherwise as `joint_wrench`."""
     tables = model.tables
     k = model.pair_of_joint[joint]
     child, terms, of_rows = BodyPairs(tables.pairs).b, Terms(tables.terms), RowsOfTerms(tables.rows)
     wrench = np.zeros((6, *lam.shape[1:]))
     for n, r in enumerate(rows):
-        for e in range(of_rows[r].first, of_rows[r].first + of_rows[r].count):
-            on = 6 if child[terms[e].pair] == child[k] else 0
-            wrench -= np.multiply.outer(J[e, on : on + 6], lam[n])
+        tied = tied_joints(model.system, model.rows[r])
+        for i, e in enumerate(range(of_rows[r].first, of_rows[r].first + of_rows[r].count)):
+            if not tied or tied[i] == joint:
+                on = 6 if child[terms[e].pair] == child[k] else 0
+                wrench -= np.multiply.outer(J[e, on : on + 6], lam[n])
     return at_joint(model, q, joint, wrench)
 
 

@@ -89,8 +89,9 @@ FAILED = 4.0
 """err of a step that failed."""
 MOST_DAMPED, LEAST_DAMPED, SHORTER = 40, 1e-3, 0.25
 """Corrections of a damped step, the least part taken of one, and by what share of that part the next must be shorter."""
-NOTHING, OF_PLACE = 1e-300, 2e-5
-"""Smallest length scale of bodies that only translate, and relative to their distance from the origin, whose rounding is 1e-11."""
+LEAST_MOVED, OF_PLACE = 1e-12, 2e-5
+"""Smallest length scale where all points of the mechanism are one: parts of the largest radius of gyration up to 1 m, or of 1 m without
+inertia; and of bodies' distance from the origin, whose rounding is 1e-11."""
 
 
 def memory_at_start(tables: MotionTables, s: MotionState) -> np.ndarray:
@@ -98,10 +99,13 @@ def memory_at_start(tables: MotionTables, s: MotionState) -> np.ndarray:
     return new_memory(_grain(tables, s.q0), tables.length)
 
 
-def without_size(memory: np.ndarray, q: np.ndarray) -> None:
-    """All points of the mechanism are one, at q (nb + 1, …): displacements are judged beside the largest."""
-    size = Memory(memory)
+def without_size(tables: MotionTables, memory: np.ndarray, q: np.ndarray) -> None:
+    """All points of the mechanism are one, at q (nb + 1, …): displacements are judged beside the largest so far. From rest the first
+    steps would have to be the shorter the less has moved, without end: hence the least one."""
+    size, m, J = Memory(memory), Masses(tables.body).m[1:], tables.body[1:, [1, 4, 6]].mean(axis=1)
     size.length, size.moved, size.home = 0.0, 0.0, Vec3(*q[1:, 4:7].mean(axis=0))
+    gyration = np.sqrt(np.divide(J, m, out=np.zeros(len(m)), where=m > 0.0)).max()
+    size.least = LEAST_MOVED * (min(1.0, gyration) if gyration > 0.0 else 1.0)
 
 
 def _grain(tables: MotionTables, q: np.ndarray) -> float:
@@ -279,7 +283,7 @@ def size_of(s, h, memory):
             moved, place = max(moved, abs(p - start)), max(place, abs(p))
             moving = max(moving, abs(h * s.v0[i, 3 + c] + 0.5 * h * h * s.a0[i, 3 + c]))
     memory.moved = moved
-    return max(moved, moving, NOTHING, OF_PLACE * place)
+    return max(moved, moving, memory.least, OF_PLACE * place)
 
 
 has_areas = generic("has_areas", "Whether there are contacts over areas, which have rows in a `room`.")

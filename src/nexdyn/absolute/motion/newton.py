@@ -168,7 +168,9 @@ class Memory(Record):
     moved: float
     """… how far bodies have been from …"""
     home: Vec3
-    """… this place."""
+    """… this place, …"""
+    least: float
+    """… and the displacement that counts as one however little bodies have moved."""
 
     whole: float
     """Whether the matrix of the step at hand has all of what contacts over areas do: one without was slow."""
@@ -192,7 +194,7 @@ def forget(vector: np.ndarray) -> None:
     memory.iterations, memory.factorisations = old.iterations, old.factorisations
     memory.theta_new, memory.grain, memory.turned = UNKNOWN, old.grain, old.turned
     memory.independence, memory.best_independence = old.independence, old.best_independence
-    memory.length, memory.moved, memory.home = old.length, old.moved, old.home
+    memory.length, memory.moved, memory.home, memory.least = old.length, old.moved, old.home, old.least
 
 
 # --- before the first correction ----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What can be told of joints in a motion recorded in absolute coordinates: wrenches, coordinates, energy of springs.
 
     reaction of a joint on its child = − Σ λ_r (∂C_r/∂ child), at the joint's point in the parent-side frame
-    transmitted = reaction + the efforts along its degrees of freedom, those of drivers and of mimic joints among them
+    transmitted = reaction + the efforts along its degrees of freedom, those of drivers and of couplings among them
 
 The rate of a joint's velocity is a central difference of it along the motion, q ∘ ± ε v, v ± ε a.
 """
@@ -30,6 +30,7 @@ from nexdyn.absolute.motion.elements import (
 )
 from nexdyn.absolute.motion.equations import pair_of, place_bodies, turn
 from nexdyn.absolute.motion.tables import KeptRows, Links, Slots, centres, motion_tables, new_state
+from nexdyn.constraint_rows import tied_joints
 from nexdyn.constraints.tables import BodyPairs, FramesOfPairs, RowsOfTerms
 from nexdyn.constraints.verbs import gradient, value
 from nexdyn.forces.joint import spring_energy
@@ -285,21 +286,22 @@ class BodyMotion:
         z = np.tile(acts.forces.z, (len(t), 1)) if z is None or not with_forces else np.ascontiguousarray(z)
         names = list(self.system.joints)
         of_joint = {name: set(rows) for name, rows in model.rows_of_joint.items()}
-        row_of_term = np.repeat(np.arange(model.nc), RowsOfTerms(tables.constraints.rows).count)
+        rows = RowsOfTerms(tables.constraints.rows)
+        row_of_term, first_term = np.repeat(np.arange(model.nc), rows.count), rows.first
         own, child_first = np.zeros((2, len(tables.slots)), dtype=np.bool_)
         joint_of = np.full(len(tables.slots), -1, dtype=np.int64)
         place = {name: j for j, name in enumerate(names)}
         terms = Slots(tables.slots).term
         for link in Links(tables.links):
             for e in range(link.first, link.first + link.count):
-                r, k = int(row_of_term[terms[e]]), int(link.pair)
+                r = int(row_of_term[terms[e]])
                 row = model.rows[r]
                 own[e] = r in of_joint.get(row.joint, set())
-                if own[e] or (row.driver is not None and row.joint in place):
-                    joint_of[e] = place[row.joint]
+                tied = tied_joints(self.system, row)
+                joint = tied[terms[e] - first_term[r]] if tied else row.joint
+                if own[e] or tied or (row.driver is not None and joint in place):
+                    joint_of[e] = place[joint]
                     child_first[e] = BodyPairs(tables.constraints.pairs).b[joint_of[e]] != link.b
-                elif row.equation == "Mimic" and k < len(names):
-                    joint_of[e] = k
         n, c = len(t), centres(model)[1:]
         # from the origins to the centres of mass
         R = rotation_matrix(q[..., :4])

@@ -129,7 +129,7 @@ class BodySimulation(Runs):
         self._width = 2 + 19 * model.nb + model.nc + len(self.state.counted) + len(self._z0)
         self._memory = hht.memory_at_start(self.tables, self.state)
         if isinstance(method, HHT) and method.dt is None and mechanism_size(model) == 0.0 and self._translates():
-            hht.without_size(self._memory, self.state.q0)
+            hht.without_size(self.tables, self._memory, self.state.q0)
         self._control_numbers = np.zeros(step_control.Control.columns)
         # assemble counts springs within half a turn of their q = 0, or of their rest angle
         counted, first = self.state.counted, model.near_start

@@ -2,7 +2,7 @@
 
 A row acts on its links with −λ g, g its gradient; on a link of the tree that is one more external wrench. The wrench of
 a joint that was cut on its child is the sum over the joint's own rows, taken to the joint's point in its parent-side
-frame; its springs, dampers and motors come on top in what it transmits, as do drivers.
+frame; its springs, dampers and motors come on top in what it transmits, as do drivers, and of couplings the terms of its coordinates.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nexdyn.constraint_rows import tied_joints
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.tables import BodyPairs, RowsOfTerms, Terms
 from nexdyn.constraints.verbs import gradient, second, value
@@ -68,18 +69,18 @@ def wrench_on_child(tables_, X_W, k, e, t, near, size, child_first, k_joint):
 
 
 @kernel
-def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):
-    """out (n, 6): wrenches of the joints with pairs `joints` (n,) on their children; of_row (m,): whose row, or −1;
+def cut_reactions(work, loops, joints, of_term, child_first, t, lam, out):
+    """out (n, 6): wrenches of the joints with pairs `joints` (n,) on their children; of_term (nt,): whose term, or −1;
     child_first (nt,): whether the child comes first in the pair of a term."""
     tables_, X_W, R = loops.tables, work.spare.X_W, ForceRows(out, 0)
     o = Vec3(0.0, 0.0, 0.0)
     for n in range(len(joints)):
         R[n] = Force(o, o)
-    for r in range(len(of_row)):
-        n = of_row[r]
-        if n >= 0:
-            row = RowsOfTerms(tables_.rows)[r]
-            for e in range(row.first, row.first + row.count):
+    for r in range(len(tables_.rows)):
+        row = RowsOfTerms(tables_.rows)[r]
+        for e in range(row.first, row.first + row.count):
+            n = of_term[e]
+            if n >= 0:
                 k, size = Terms(tables_.terms)[e].pair, -lam[r] * tables_.scale[e]
                 R[n] = R[n] + wrench_on_child(tables_, X_W, k, e, t, loops.near, size, child_first[e], joints[n])
 
@@ -101,14 +102,14 @@ def own_acceleration(work, loops, n, t):
 
 @kernel
 def observe_loops(
-    model, work, loops, frames, forces, joints, of_row, transmits, external, child_first, t, q, v, a, lam, z, followed,
+    model, work, loops, frames, forces, joints, of_term, transmits, external, child_first, t, q, v, a, lam, z, followed,
     q_all, v_all,
     tau, poses, twists, rates, wrenches, reactions, energies, own,
 ):  # fmt: skip
     """As `observe`, with rows: wrenches and reactions (N, nb + nc, 6) hold the cut joints behind those of the tree.
 
-    of_row, transmits (m,): the cut joint whose row it is, and that which transmits its force; external (m,): whether its
-    force comes to the links of the tree from outside. q_all, v_all, tau: room for a state with the coordinates of cut
+    of_term, transmits (nt,): the cut joint of whose own row a term is, and that which transmits its force; external (nt,): whether
+    its force comes to the links of the tree from outside. q_all, v_all, tau: room for a state with the coordinates of cut
     joints; own (N, 3, no): these, their velocities and accelerations.
     """
     X_W, F_ext = work.spare.X_W, work.body.external
@@ -144,7 +145,7 @@ def observe_loops(
         # act has computed velocities, and H as the joints store it
         unit_columns(model, work)
         elastic = 0.0
-        cut_reactions(work, loops, joints, of_row, child_first, t[s], lam[s], reactions[s, nb:])
+        cut_reactions(work, loops, joints, of_term, child_first, t[s], lam[s], reactions[s, nb:])
         cut_reactions(work, loops, joints, transmits, child_first, t[s], lam[s], wrenches[s, nb:])
         W = ForceRows(wrenches[s], 0)
         for n in range(len(loops.own)):
@@ -163,10 +164,10 @@ def observe_loops(
             add_ball_wrench(loops, work, n, pair, F)
             j, Rt = loops.balls[n].joint, T(pair.R_A)
             W[nb + j] = W[nb + j] + Force(Rt @ (F.n + cross(pair.d, F.f)), Rt @ F.f)
-        for r in range(len(external)):
-            if external[r]:
-                row = RowsOfTerms(tables_.rows)[r]
-                for e in range(row.first, row.first + row.count):
+        for r in range(len(tables_.rows)):
+            row = RowsOfTerms(tables_.rows)[r]
+            for e in range(row.first, row.first + row.count):
+                if external[e]:
                     size = -lam[s, r] * tables_.scale[e]
                     add_term_wrench(tables_, work, Terms(tables_.terms)[e].pair, e, t[s], loops.near, size)
         inverse_dynamics(model, q_all, v_all, a[s], work, tau)
@@ -200,14 +201,18 @@ class LoopObserver:
         names = list(system.joints)
         number = {name: n for n, name in enumerate(cut)}
         self.joints = np.array([names.index(name) for name in cut], dtype=np.int64)
-        own = [row.driver is None and row.coupling is None for row in self.rows.rows]
-        at_cut = [number.get(row.joint, -1) for row in self.rows.rows]
-        self.of_row = np.array([n if mine else -1 for n, mine in zip(at_cut, own, strict=True)], dtype=np.int64)
-        self.transmits = np.array(at_cut, dtype=np.int64)
-        # what drives a joint of the tree, or makes it mimic another, is part of what the joint transmits
-        self.external = np.array(
-            [n >= 0 or not row.joint for n, row in zip(at_cut, self.rows.rows, strict=True)], dtype=np.bool_
-        )
+        given = self.rows.tables.tables
+        self.of_term, self.transmits = np.full((2, len(given.terms)), -1, dtype=np.int64)
+        self.external = np.zeros(len(given.terms), dtype=np.bool_)
+        for r, row in enumerate(self.rows.rows):
+            first, tied = int(RowsOfTerms(given.rows)[r].first), tied_joints(system, row)
+            for i in range(int(RowsOfTerms(given.rows)[r].count)):
+                joint = tied[i] if tied else row.joint
+                n = self.transmits[first + i] = number.get(joint, -1)
+                # what drives a joint of the tree, or ties it to another, is part of what the joint transmits
+                self.external[first + i] = n >= 0 or not joint
+                if row.driver is None and not tied:
+                    self.of_term[first + i] = n
 
     def observe(
         self,
@@ -239,7 +244,7 @@ class LoopObserver:
         wrenches, reactions = np.empty((2, n, nb + nc, 6))
         own = np.empty((n, 3, no))
         status, failed = observe_loops(  # type: ignore[call-arg]
-            c.model, tables.new_work(nb, c.nv), loops, frames, forces, self.joints, self.of_row, self.transmits,
+            c.model, tables.new_work(nb, c.nv), loops, frames, forces, self.joints, self.of_term, self.transmits,
             self.external, self.rows.child_first, *(np.ascontiguousarray(x) for x in (t, q, v, a, lam, z, followed)),
             np.zeros(c.nq + beyond), np.zeros(c.nv + beyond), np.zeros(c.nv + beyond), poses, twists, rates, wrenches, reactions,
             energies, own,
