@@ -50,9 +50,8 @@ def _along_tree(
 ) -> np.ndarray:
     tree = Tree(model.system)
     q = described_coordinates(tree, given, gaps) if begin is None else tree_state(tree, model, *begin)[0]
-    for name, values in given.items():
-        if name in tree.coordinates:  # one that a coupling moves has none
-            q[tree.coordinates[name].q] = values
+    for name, values in (tree.coupling.led(given, "q0") if tree.coupling else given).items():
+        q[tree.coordinates[name].q] = values
     R, p = tree.pose(q)
     start = model.q.copy()
     for name, R_WB, p_WB in zip(tree.body_names, R, p, strict=True):

@@ -35,12 +35,14 @@ def described_coordinates(
 ) -> np.ndarray:
     """q (nq,) as described; NexDynWarning names the joints that stay open, and by how much.
 
-    The joints `given`, whose coordinates come from elsewhere, stay neutral. gaps: where joints that stay open are put, with
+    The joints `given`, whose coordinates come from elsewhere, stay neutral; of a mapping the values are looked at: InputError where
+    the q0 of a joint that is coupled with one of them is another. gaps: where joints that stay open are put, with
     gap [m] and misalignment [rad], in place of the warning.
     """
     q = tree.neutral()
     values = tree.system.values
     found: dict[str, tuple[float, float]] = {}
+    told = tree.told_starts("q0", given)
     for name, place in tree.coordinates.items():
         joint = tree.system.joints.get(name)
         if name in given:
@@ -49,8 +51,8 @@ def described_coordinates(
             R, p = tree.carried_body(name).pose(values)
             q[place.q] = [*quaternion(R), *p]
             continue
-        if joint.q0 is not None:
-            q[place.q] = joint.resolved(values).q0
+        if name in told:
+            q[place.q] = told[name]
             continue
         if not joint.anchored:
             continue  # at and axis: the described pose is q = 0

@@ -21,7 +21,11 @@ def vector(tree: Tree, given: Any, what: str, default: np.ndarray) -> np.ndarray
     if given is None:
         return default
     if isinstance(given, Mapping):
-        out = default.copy()
+        out, coupling = default.copy(), tree.coupling
+        if coupling is not None and what in ("q0", "v0") and given.keys() & coupling.follows.keys():
+            tied = {*coupling.follows, *coupling.leaders.values()} & given.keys()
+            own = {name: _numbers(given[name], 1, f"{what} of joint {name!r}") for name in tied}
+            given = {**{name: x for name, x in given.items() if name not in tied}, **coupling.led(own, what)}
         for name, numbers in given.items():
             if name not in tree.coordinates:
                 raise InputError(f"{what}: {unknown('moving joint', name, tree.joint_names)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -146,13 +146,31 @@ class Tree(metaclass=CheckedCalls):
         return described_coordinates(self)
 
     def initial_velocity(self) -> Array:
-        """v (nv,) from the v0 of the joints; 0 elsewhere."""
+        """v (nv,) from the v0 of the joints; 0 elsewhere. InputError where those of joints that follow each other do not agree."""
         v = np.zeros(self.nv)
-        for name, place in self.coordinates.items():
-            joint = self.system.joints.get(name)
-            if joint is not None and joint.v0 is not None:
-                v[place.v] = joint.resolved(self.system.values).v0
+        for name, x in self.told_starts("v0").items():
+            v[self.coordinates[name].v] = x
         return v
+
+    def told_starts(self, what: str, given: Container[str] = ()) -> dict[str, Array]:
+        """The "q0" or "v0" that joints are described with, but for those `given`, of joints that have coordinates: what a follower has
+        is told of its leader. InputError where such values, and those of a mapping `given`, do not agree."""
+        values = self.system.values
+        told = {
+            name: np.asarray(getattr(joint.resolved(values), what), dtype=float)
+            for name, joint in self.system.joints.items()
+            if joint.nv and getattr(joint, what) is not None and name not in given
+        }
+        if self._coupling is None:
+            return {name: x for name, x in told.items() if name in self.coordinates}
+        if isinstance(given, Mapping):
+            tied = {*self._coupling.follows, *self._coupling.leaders.values()} & given.keys()
+            self._coupling.led({**told, **{name: np.atleast_1d(given[name]) for name in tied}}, what)
+        return {
+            name: x
+            for name, x in self._coupling.led(told, what).items()
+            if name in self.coordinates and name not in given
+        }
 
     def random(self, rng: np.random.Generator) -> Array:
         """A random q (nq,): angles and distances normal, quaternions uniform."""

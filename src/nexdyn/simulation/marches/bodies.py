@@ -42,6 +42,7 @@ from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.model.callbacks import failure
+from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
@@ -59,6 +60,7 @@ from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 
 # called here, a formula would be compiled by itself
@@ -333,7 +335,11 @@ class BodySimulation(Runs):
         if needs_bodies(system, couplings=False) or not pairs:
             return report
         tree, gaps = Tree(system), dict[str, tuple[float, float]]()
-        q = described_coordinates(tree, q0 or {}, gaps)
+        asked = {
+            name: np.array([number(i, system.values, name) for i in np.atleast_1d(np.asarray(x, dtype=object))])
+            for name, x in (q0 or {}).items()
+        }
+        q = vector(tree, asked, "q0", described_coordinates(tree, asked, gaps))
         own = {name: q[place.q] for name, place in tree.coordinates.items() if name in system.joints}
         report = assemble(system, t=self.t, q0={**own, **(q0 or {})}, v0=v0)
         report.notices = gaps_of_tree(gaps)

@@ -19,6 +19,17 @@ from nexdyn.model.coupling import Coupling as Linked
 from nexdyn.model.system import System
 from nexdyn.tree.core.compile import Compiled
 
+AGREE = 1e-9
+"""Parts of themselves by which start values of joints that follow each other may differ."""
+
+
+class Follows(NamedTuple):
+    """q = factor · q of `leader` + offset."""
+
+    leader: str
+    factor: float
+    offset: float
+
 
 @dataclass(frozen=True)
 class Coupling:
@@ -31,8 +42,32 @@ class Coupling:
     v_factor: np.ndarray
     nq: int
     nv: int
-    leaders: dict[str, str]
-    """The joint that each follower follows in the end."""
+    follows: dict[str, Follows]
+    """What each follower follows in the end."""
+
+    @property
+    def leaders(self) -> dict[str, str]:
+        """The joint that each follower follows in the end."""
+        return {name: follow.leader for name, follow in self.follows.items()}
+
+    def led(self, given: Mapping[str, np.ndarray], what: str) -> dict[str, np.ndarray]:
+        """Coordinates (`what` "q0") or velocities ("v0") of joints, where those of followers are told of their leaders. InputError names
+        two that cannot both be."""
+        found = {name: x for name, x in given.items() if name not in self.follows}
+        told_by = {name: name for name in found}
+        for name in given.keys() & self.follows.keys():
+            leader, factor, offset = self.follows[name]
+            x, offset = float(given[name][0]), offset if what == "q0" else 0.0
+            if leader not in found and factor != 0.0:
+                found[leader], told_by[leader] = np.array([(x - offset) / factor]), name
+                continue
+            led = factor * float(found[leader][0]) if leader in found else 0.0
+            if abs(led + offset - x) > AGREE * (abs(led) + abs(offset) + abs(x)):
+                by = f"; the {what} of joint {told_by[leader]!r} makes it" if leader in told_by else " and is"
+                raise InputError(
+                    f"{what} of joint {name!r} is {x:.9g}, but it follows {leader!r}{by} {led + offset:.9g}"
+                )
+        return found
 
     def full_q(self, q: np.ndarray) -> np.ndarray:
         """Coordinates (…, nq) of the tree from the independent ones."""
@@ -55,14 +90,6 @@ class Coupling:
         return G
 
 
-class _Follows(NamedTuple):
-    """q = factor · q of `leader` + offset."""
-
-    leader: str
-    factor: float
-    offset: float
-
-
 def find_coupling(system: System, compiled: Compiled) -> Coupling | None:
     """How the joints of a system follow each other; None where none does.
 
@@ -82,11 +109,10 @@ def find_coupling(system: System, compiled: Compiled) -> Coupling | None:
         k, j = compiled.first_q[a], compiled.first_v[a]
         q_column[k], q_factor[k], q_offset[k] = compiled.first_q[b], factor, offset
         v_column[j], v_factor[j] = compiled.first_v[b], factor
-    leaders = {name: follow.leader for name, follow in follows.items()}
-    return _renumbered(q_column, q_factor, q_offset, v_column, v_factor, leaders)
+    return _renumbered(q_column, q_factor, q_offset, v_column, v_factor, follows)
 
 
-def _mimics(system: System, place: Mapping[str, int]) -> dict[str, _Follows]:
+def _mimics(system: System, place: Mapping[str, int]) -> dict[str, Follows]:
     """What every mimic joint follows in the end."""
     values, found = system.values, {}
     for name in place:
@@ -107,25 +133,25 @@ def _mimics(system: System, place: Mapping[str, int]) -> dict[str, _Follows]:
             raise InputError(
                 f"joint {name!r} mimics {root!r}, a joint of {counted(system.joint(root).nv, 'degree of freedom')}; one is needed"
             )
-        found[name] = _Follows(root, factor, offset)
+        found[name] = Follows(root, factor, offset)
     return found
 
 
-def _coupled(system: System, mimics: dict[str, _Follows], place: Mapping[str, int]) -> dict[str, _Follows]:
+def _coupled(system: System, mimics: dict[str, Follows], place: Mapping[str, int]) -> dict[str, Follows]:
     """What every joint follows with couplings too: of those that hang together, the first in the tree leads.
 
     InputError for a coupling that is not about two joints of one freedom, or that closes a ring of such.
     """
-    follows: dict[str, _Follows] = {}
+    follows: dict[str, Follows] = {}
     together: dict[str, list[str]] = {}
     for name, follow in mimics.items():
         together.setdefault(follow.leader, [follow.leader]).append(name)
-        follows[name], follows[follow.leader] = follow, _Follows(follow.leader, 1.0, 0.0)
+        follows[name], follows[follow.leader] = follow, Follows(follow.leader, 1.0, 0.0)
     for coupling in system.couplings.values():
         terms, offset = coupling.law(system.values)
         _refuse_uncarried(system, coupling, len(terms))
         for term in terms:
-            follows.setdefault(term.joint, _Follows(term.joint, 1.0, 0.0))
+            follows.setdefault(term.joint, Follows(term.joint, 1.0, 0.0))
             together.setdefault(follows[term.joint].leader, [term.joint])
         # c_a q_a + c_b q_b = offset with q = f q_leader + o:  q_b's leader by q_a's
         (a, f_a, o_a), (b, f_b, o_b) = (follows[term.joint] for term in terms)
@@ -140,7 +166,7 @@ def _coupled(system: System, mimics: dict[str, _Follows], place: Mapping[str, in
         factor, rest = -c_a * f_a / (c_b * f_b), (offset - c_a * o_a - c_b * o_b) / (c_b * f_b)
         for name in together.pop(b):
             _, f, o = follows[name]
-            follows[name] = _Follows(a, f * factor, f * rest + o)
+            follows[name] = Follows(a, f * factor, f * rest + o)
             together[a].append(name)
     led = {}
     for names in together.values():
@@ -149,7 +175,7 @@ def _coupled(system: System, mimics: dict[str, _Follows], place: Mapping[str, in
         for name in names:
             _, f, o = follows[name]
             if name != first:
-                led[name] = _Follows(first, f / f_first, o - f * o_first / f_first)
+                led[name] = Follows(first, f / f_first, o - f * o_first / f_first)
     return led
 
 
@@ -170,9 +196,9 @@ def _refuse_uncarried(system: System, coupling: Linked, count: int) -> None:
 
 def _renumbered(
     q_column: np.ndarray, q_factor: np.ndarray, q_offset: np.ndarray, v_column: np.ndarray, v_factor: np.ndarray,
-    leaders: dict[str, str],
+    follows: dict[str, Follows],
 ) -> Coupling:  # fmt: skip
     """Columns counted among the independent coordinates."""
     q_kept, q_new = np.unique(q_column, return_inverse=True)
     v_kept, v_new = np.unique(v_column, return_inverse=True)
-    return Coupling(q_new, q_factor, q_offset, v_new, v_factor, len(q_kept), len(v_kept), leaders)
+    return Coupling(q_new, q_factor, q_offset, v_new, v_factor, len(q_kept), len(v_kept), follows)
