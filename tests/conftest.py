@@ -36,7 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Keep kernels from run to run, away from the user's; `pytest --cache-clear` starts cold."""
     if "NEXDYN_CACHE_DIR" not in os.environ:
         os.environ["NEXDYN_CACHE_DIR"] = str(config.cache.mkdir("nexdyn-kernels"))
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of workers, and of commands that tests start: they share the cores
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # of workers, and of commands that tests start: they share the cores
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Workers must collect the same tests in the same order, sets included. Each run draws another seed; give one to repeat a run.

@@ -1,0 +1,91 @@
+"""A joint that another leads may have a q0 or v0 of its own: its leader starts as it asks, under every method, or both are named.
+
+gear   q_P + 3 q_W = 0.6            mimic   q_W = −⅓ q_P + 0.2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import nexdyn as nx
+from nexdyn.errors import NexDynError
+from nexdyn.integrate.methods import METHODS
+
+FACTOR, OFFSET = -1.0 / 3.0, 0.2
+
+
+def pair(tie: str, first: dict[str, Any], second: dict[str, Any]) -> nx.System:
+    """Two wheels P and W, tied; first, second: attributes of their joints."""
+    system = nx.System("wheels", gravity=(0.0, 0.0, 0.0))
+    for name, at in (("p", 0.0), ("w", 1.0)):
+        system.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(at, 0.0, 0.0))
+    system.add_joint(nx.Revolute("P", "ground", "p", at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), **first))
+    follows = {"mimic": nx.Mimic("P", FACTOR, OFFSET)} if tie == "mimic" else {}
+    system.add_joint(nx.Revolute("W", "ground", "w", at=(1.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), **second, **follows))
+    if tie == "gear":
+        system.add_coupling(nx.Gear("tie", "W", "P", ratio=FACTOR, offset=OFFSET))
+    return system
+
+
+def methods() -> list[Any]:
+    """Every method, with a step where it wants one."""
+    found = []
+    for kind in METHODS.values():
+        try:
+            found.append(kind())
+        except nx.InputError:
+            found.append(kind(1e-3))
+    return found
+
+
+@pytest.mark.parametrize("tie", ["gear", "mimic"])
+@pytest.mark.parametrize("method", methods(), ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("described", [True, False], ids=["described", "given"])
+def test_a_leader_starts_as_its_follower_asks(tie: str, method: Any, described: bool) -> None:
+    follower = {"q0": 0.5, "v0": 2.0}
+    system = pair(tie, {}, follower if described else {})
+    given = {} if described else {"q0": {"W": 0.5}, "v0": {"W": 2.0}}
+    result = nx.simulate(system, 2e-3, method=method, **given)
+    for joint, q, v in (("W", 0.5, 2.0), ("P", (0.5 - OFFSET) / FACTOR, 2.0 / FACTOR)):
+        assert float(result.joint_position(joint).values.ravel()[0]) == pytest.approx(q, abs=1e-9)
+        assert float(result.joint_velocity(joint).values.ravel()[0]) == pytest.approx(v, abs=1e-9)
+
+
+@pytest.mark.parametrize("tie", ["gear", "mimic"])
+@pytest.mark.parametrize("method", methods(), ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("what", ["q0", "v0"])
+def test_two_that_do_not_agree_are_refused_by_name(tie: str, method: Any, what: str) -> None:
+    first, second = {what: 0.3}, {what: 0.5}
+    for described, given in (
+        ((first, second), {}),
+        (({}, second), {what: {"P": 0.3}}),
+        ((first, {}), {what: {"W": 0.5}}),
+        (({}, {}), {what: {"P": 0.3, "W": 0.5}}),
+    ):
+        with pytest.raises(NexDynError, match=f"{what}.*'W'|'W'.*{what}"):
+            nx.simulate(pair(tie, *described), 2e-3, method=method, **given)
+
+
+@pytest.mark.parametrize("tie", ["gear", "mimic"])
+def test_two_that_agree_are_taken(tie: str) -> None:
+    system = pair(tie, {"q0": -0.9}, {"q0": FACTOR * -0.9 + OFFSET})
+    for method in (nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3)):
+        assert float(nx.simulate(system, 2e-3, method=method).joint_position("P").values.ravel()[0]) == pytest.approx(
+            -0.9, abs=1e-9
+        )
+    q = nx.Tree(system).described()
+    assert q == pytest.approx([-0.9], abs=1e-12)
+
+
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3)], ids=lambda m: type(m).__name__)
+def test_members_of_a_batch_start_as_a_follower_is_described(method: Any) -> None:
+    """Of a batch the coordinates of leaders are given; those of followers are refused by name."""
+    system = pair("gear", {}, {"q0": 0.5})
+    result = nx.simulate(system, 2e-3, method=method, batch=nx.Batch(v0={"P": [0.0, 1.0]}))
+    for k in range(2):
+        start = result.member(k).joint_position("P").values.ravel()[0]
+        assert float(start) == pytest.approx((0.5 - OFFSET) / FACTOR, abs=1e-9)
+    with pytest.raises(nx.InputError, match="no moving joint 'W'; moving joints: P"):
+        nx.simulate(system, 2e-3, method=method, batch=nx.Batch(q0={"W": [0.5, 0.8]}))
