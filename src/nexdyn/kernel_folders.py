@@ -41,8 +41,8 @@ KEPT_CACHES = 32  # caches of other sources that stay, the youngest first
 
 FORMULATIONS = ("tree", "absolute", "potential", "geometry")
 UPPER = (
-    "__init__.py", "__main__.py", "shown.py", "cli", "demos", "view", "problems", "io", "studies", "front.py", "batch", "simulation",
-    "statics", "assembly", "results",
+    "__init__.py", "__main__.py", "shown.py", "pages", "cli", "demos", "view", "problems", "io", "studies", "front.py", "batch",
+    "simulation", "statics", "assembly", "results",
 )  # fmt: skip
 
 

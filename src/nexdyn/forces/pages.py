@@ -13,6 +13,7 @@ from nexdyn.forces import (
     joint_friction,
     joint_stop,
     point_spring,
+    registered,
     surface_contact,
     torsion_spring,
     user,
@@ -33,10 +34,10 @@ from nexdyn.forces.page import (
 
 PAGES: tuple[Between, ...] = (
     point_spring.PAGE, applied.PAGE, torsion_spring.PAGE, bushing.PAGE, bushing.PAGE_XYZ, gravity.POINT_PAGE, force_table.PAGE,
-    contact.PAGE, surface_contact.PAGE, gravity.FIELD_PAGE, user.PAGE,
+    contact.PAGE, surface_contact.PAGE, gravity.FIELD_PAGE, user.PAGE, registered.PAGE,
 )  # fmt: skip
 FREEDOM_PAGES: tuple[InFreedom, ...] = (
-    joint_force.PAGE, actuator.PAGE, joint_friction.PAGE, joint_stop.PAGE, force_table.JOINT_PAGE, user.JOINT_PAGE,
+    joint_force.PAGE, actuator.PAGE, joint_friction.PAGE, joint_stop.PAGE, force_table.JOINT_PAGE, user.JOINT_PAGE, registered.JOINT_PAGE,
 )  # fmt: skip
 ALL: tuple[Between | InFreedom, ...] = (*PAGES, *FREEDOM_PAGES)
 IN_LANES = frozenset(page.kind for page in ALL if page.lanes != NO_LANES)

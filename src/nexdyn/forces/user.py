@@ -31,7 +31,8 @@ from nexdyn.model.callbacks import BODIES, JOINT, Callback, call, callback_of, w
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.parameters import floats, sequence
-from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3
+from nexdyn.spatial.algebra import Force, Vec3
+from nexdyn.spatial.by_lane import force_with_lane, motion_of_lane, pose_of_lane
 from nexdyn.spatial.lanes import LANES, common, lane, pack, with_lane, zero
 
 if TYPE_CHECKING:
@@ -285,33 +286,6 @@ def _force_on_a(t, address, X_WA, V_A, X_WB, V_B):
 
 
 @formula
-def vector_of_lane(a, s):
-    return Vec3(lane(a.x, s), lane(a.y, s), lane(a.z, s))
-
-
-@formula
-def pose_of_lane(X, s):
-    R = X.R
-    return Pose(
-        Mat3(
-            lane(R.xx, s), lane(R.xy, s), lane(R.xz, s), lane(R.yx, s), lane(R.yy, s), lane(R.yz, s), lane(R.zx, s),
-            lane(R.zy, s), lane(R.zz, s),
-        ),
-        vector_of_lane(X.p, s),
-    )  # fmt: skip
-
-
-@formula
-def motion_of_lane(V, s):
-    return Motion(vector_of_lane(V.w, s), vector_of_lane(V.v, s))
-
-
-@formula
-def vector_with_lane(a, s, b):
-    return Vec3(with_lane(a.x, s, b.x), with_lane(a.y, s, b.y), with_lane(a.z, s, b.z))
-
-
-@formula
 def forces_on_a(t, address, X_WA, V_A, X_WB, V_B):
     """The forces on A of all lanes."""
     o = zero(X_WA.p.x)
@@ -320,7 +294,7 @@ def forces_on_a(t, address, X_WA, V_A, X_WB, V_B):
         F_s = one_wrench(
             t, address, pose_of_lane(X_WA, s), motion_of_lane(V_A, s), pose_of_lane(X_WB, s), motion_of_lane(V_B, s)
         )
-        F = Force(vector_with_lane(F.n, s, F_s.n), vector_with_lane(F.f, s, F_s.f))
+        F = force_with_lane(F, s, F_s)
     return F
 
 

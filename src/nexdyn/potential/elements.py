@@ -34,6 +34,7 @@ from nexdyn.potential.tables import (
     ELEMENT,
     FLOATING,
     LINEAR,
+    REGISTERED,
     STOP,
     SURFACE,
     TABLE,
@@ -44,6 +45,7 @@ STATED = {kinds.ACTUATOR: CONTROLLED, kinds.JOINT_FRICTION: BRISTLE}
 """Those of forces with states of their own."""
 LAWS = {
     kinds.JOINT_TABLE: TABLE, kinds.JOINT_FORCE: EFFORT, kinds.ACTUATOR: ACTUATED, kinds.JOINT_STOP: STOP,
+    kinds.REGISTERED_JOINT: REGISTERED,
 }  # fmt: skip
 """The laws of forces in joints; USER for others."""
 NO_DAMPING = [0.0, 0.0, 1.0, 0.0]

@@ -27,6 +27,7 @@ from nexdyn.forces.actuator import effort_and_rates
 from nexdyn.forces.curve import curve_slope, curve_value, curve_work
 from nexdyn.forces.joint_stop import Stop
 from nexdyn.forces.own_law import OWN
+from nexdyn.forces.registered import effort_of_one
 from nexdyn.forces.user import joint_effort
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
@@ -42,6 +43,7 @@ from nexdyn.potential.tables import (
     EFFORT,
     LAW,
     LINEAR,
+    REGISTERED,
     STOP,
     TABLE,
     USER,
@@ -83,6 +85,12 @@ def actuator_effort(t, data, k, q, v):
 
 
 @formula
+def effort_of(code, t, data, k, q, v):
+    """τ of a function of the user's, or of a registered page."""
+    return effort_of_one(t, data, k, q, v) if code == REGISTERED else joint_effort(t, data, k, q, v)
+
+
+@formula
 def law(code, data, k, t, c, past, past_rate, dt, unit):
     """E − E(c̃), dE/dc, d²E/dc² of an element at c, 1 rad or a length beside `unit`. Data from k on: `Damper`, then those of U."""
     E, slope, curve = damped(data, k, c, past, past_rate, dt)
@@ -115,9 +123,9 @@ def law(code, data, k, t, c, past, past_rate, dt, unit):
         tau_past = effort_at_end(code, t, data, i, past, 0.0, dt)
         stiffness = (tau - effort_at_end(code, t, data, i, c + step, (moved + step) / dt, dt)) / step
         return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
-    tau, tau_past = joint_effort(t, data, i, c, moved / dt), joint_effort(t, data, i, past, 0.0)
+    tau, tau_past = effort_of(code, t, data, i, c, moved / dt), effort_of(code, t, data, i, past, 0.0)
     more = DIFFERENCE * max(unit, abs(c))
-    stiffness = (tau - joint_effort(t, data, i, c + more, (moved + more) / dt)) / more
+    stiffness = (tau - effort_of(code, t, data, i, c + more, (moved + more) / dt)) / more
     return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
 
 
@@ -199,7 +207,7 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         if code == STOP:
             own = Stop(springs.data, spring.first + LAW).exponent == OWN
             size += cancelled(springs.data, spring.first + LAW, c, past[e, 0], dt)
-        if code == ACTUATED or code == USER or code == CONTROLLED or code == BRISTLE or own:
+        if own or (code >= USER and code != STOP):
             guessed += abs(slope * (c - past[e, 0]))
     return E, size, guessed
 

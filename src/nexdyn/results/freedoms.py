@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from nexdyn.joints import JOINTS
+
 _TURN, _SHIFT = ("", "rad"), ("", "m")
 _PLACE = (("x", "m"), ("y", "m"), ("z", "m"))
 _QUATERNION = (("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1"))
 _SPIN = (("wx", "rad"), ("wy", "rad"), ("wz", "rad"))
 
-COORDINATES: dict[str, tuple[tuple[str, str], ...]] = {
+
+class _Labels(dict[str, tuple[tuple[str, str], ...]]):
+    """Those of the package, and of registered joints what their pages say."""
+
+    def __missing__(self, kind: str) -> tuple[tuple[str, str], ...]:
+        page: Any = JOINTS.get(kind)
+        turning = getattr(page, "turning", None)
+        if turning is None:
+            raise KeyError(kind)
+        names = page.labels or (("",) if len(turning) == 1 else tuple(f"q{i}" for i in range(1, len(turning) + 1)))
+        return tuple((name, "rad" if turns else "m") for name, turns in zip(names, turning, strict=True))
+
+    def get(self, kind: str, default: Any = None) -> Any:
+        try:
+            return self[kind]
+        except KeyError:
+            return default
+
+
+COORDINATES = _Labels({
     "fixed": (),
     "revolute": (_TURN,),
     "prismatic": (_SHIFT,),
@@ -18,8 +41,8 @@ COORDINATES: dict[str, tuple[tuple[str, str], ...]] = {
     "planar": (("x", "m"), ("y", "m"), ("angle", "rad")),
     "cartesian": _PLACE,
     "free": (*_QUATERNION, ("px", "m"), ("py", "m"), ("pz", "m")),
-}
+})  # fmt: skip
 """Name and unit of each coordinate, by kind of joint; no name where there is only one."""
 
-FREEDOMS = COORDINATES | {"spherical": _SPIN, "free": (*_SPIN, ("vx", "m"), ("vy", "m"), ("vz", "m"))}
+FREEDOMS = _Labels({**COORDINATES, "spherical": _SPIN, "free": (*_SPIN, ("vx", "m"), ("vy", "m"), ("vz", "m"))})
 """Name of each velocity, and the unit of which it is so many per second."""
