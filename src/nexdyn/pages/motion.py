@@ -92,15 +92,17 @@ def joint_functions(page: Any) -> Functions:
     axes, square = _across(page, n)
     text = _text(page, n, given, numbers, axes)
 
-    def made(turned: Callable[[Any], Any], body: str) -> Any:
+    def made(turned: Callable[[Any], Any]) -> dict[str, Any]:
         scope: dict[str, Any] = SCOPE | {name: turned(f) for name, f in called.items()}
         scope |= {"math": math, "stored": stored, "turned": turned, "T": turned(transposed)}
         scope |= {"solved": turned(solved), "log": turned(rotation_vector)}
         exec(text, scope)
-        return scope[body]
+        return scope
+
+    compiled, plain = made(jitted), made(plain_of)
 
     def function(what: str, body: str, room: int, out: int) -> PageFunction:
-        return PageFunction(f"{what} of {page.__name__}", made(jitted, body), made(plain_of, body), room, out)
+        return PageFunction(f"{what} of {page.__name__}", compiled[body], plain[body], room, out)
 
     return Functions(
         function("the motion", "motion", 13, 36), function("the rows", "value", 14, 1), function("the rows", "gradient", 14, 7),
