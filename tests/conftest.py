@@ -168,6 +168,18 @@ def one_for_all(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def own_pages() -> Iterator[None]:
+    """Pages that a test registers are gone after it."""
+    yield
+    if "nexdyn.pages.registering" in sys.modules:
+        from nexdyn.forces import FORCES
+        from nexdyn.pages.registering import BASES, forget
+
+        for page in [cls for cls in FORCES.values() if issubclass(cls, BASES)]:
+            forget(page)
+
+
+@pytest.fixture(autouse=True)
 def said_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is said once a process counts as said, whichever test comes first; a test that wants to hear it resets it."""
     monkeypatch.setattr("nexdyn.model.callbacks._said_that_python_is_slow", True)

@@ -383,7 +383,7 @@ class Builder:
                 self.report((*path, "type"), InputError(message))
                 return None
             if not isinstance(kind, str) or kind not in classes:
-                self.report((*path, "type"), _within(what, unknown(type_of, kind, classes)))
+                self.report((*path, "type"), _within(what, _unknown_type(type_of, kind, classes)))
                 return None
             cls = classes[kind]
             what = f"{kind} {what}" if type_of.startswith("joint") else what
@@ -487,6 +487,13 @@ def unknown_key(key: object, what: str, known: Any) -> InputError:
     if isinstance(key, str) and ":" in key and key.partition(":")[0] in known:
         text += f"; write {key.replace(':', ': ', 1)!r}, with a space after the colon"
     return InputError(text)
+
+
+def _unknown_type(type_of: str, kind: object, classes: Iterable[str]) -> InputError:
+    """The error for a type that there is not; where none is near, it may be a page of one's own."""
+    error = unknown(type_of, kind, classes)
+    own = type_of == "force type" and "did you mean" not in str(error)
+    return type(error)(f"{error}; a page of your own is registered first: nx.register(page)") if own else error
 
 
 def _within(what: str, error: InputError) -> InputError:
