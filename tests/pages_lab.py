@@ -11,7 +11,6 @@ import nexdyn as nx
 from nexdyn.pages import Force, Vec3, cross
 
 
-@nx.register
 class OwnSpring(nx.ForcePage):
     """A spring and damper between two points, as nx.PointSpring."""
 
@@ -51,10 +50,6 @@ class WithSlopes(OwnSpring):
                 K[3 + i, 3 + j] += (bh2 * (stiffness - across) + gh * damping) * u[i] * u[j]
 
 
-nx.register(WithSlopes)
-
-
-@nx.register
 class Cubic(nx.EffortPage):
     """τ = −k q³ − d v."""
 
@@ -71,7 +66,6 @@ class Cubic(nx.EffortPage):
         return 0.25 * k * q**4
 
 
-@nx.register
 class Linear(nx.EffortPage):
     """τ = −k q − d v, as a joint's own spring and damper."""
 
@@ -91,11 +85,13 @@ class Linear(nx.EffortPage):
 
 def swinging(spring: Any = None, effort: Any = None, loop: bool = False, **own: Any) -> nx.System:
     """Two links in space; the second end may be held by a spring, and a point of it by a rod; `own` acts in the first joint."""
+    first: dict[str, Any] = {} if loop else {"q0": 0.4, "v0": 0.5}
+    second: dict[str, Any] = {} if loop else {"q0": (-0.3, 0.2)}
     system = nx.System("two links", gravity=(0, 0, -9.81))
     upper = system.add_body("upper", mass=1.2, inertia=(0.1, 0.09, 0.02), position=(0.0, 0.0, -0.5))
     lower = system.add_body("lower", mass=0.7, inertia=(0.05, 0.06, 0.02), position=(0.0, 0.0, -1.5))
-    system.add_joint(nx.Revolute("hip", system.ground, upper, at=(0, 0, 0), axis=(0, 1, 0), q0=0.4, v0=0.5, **own))
-    system.add_joint(nx.Universal("knee", upper, lower, at=(0, 0, -1), axis=(0, 1, 0), q0=(-0.3, 0.2)))
+    system.add_joint(nx.Revolute("hip", system.ground, upper, at=(0, 0, 0), axis=(0, 1, 0), **first, **own))
+    system.add_joint(nx.Universal("knee", upper, lower, at=(0, 0, -1), axis=(0, 1, 0), **second))
     if loop:
         system.add_joint(nx.Rod("rod", system.ground, lower, anchor_a=(0.8, 0.1, -1.2), anchor_b=(0.0, 0.0, -0.4)))
     if spring is not None:
@@ -106,7 +102,25 @@ def swinging(spring: Any = None, effort: Any = None, loop: bool = False, **own: 
 
 
 def spring_of(cls: Any) -> Any:
-    return cls("spring", "lower", "ground", anchor_a=(0.0, 0.02, -0.5), at_b=(0.9, 0.3, -1.6), stiffness=40.0, damping=0.8, length=0.6)
+    return cls(
+        "spring",
+        "lower",
+        "ground",
+        anchor_a=(0.0, 0.02, -0.5),
+        at_b=(0.9, 0.3, -1.6),
+        stiffness=40.0,
+        damping=0.8,
+        length=0.6,
+    )
+
+
+def law_of_spring(t: float, A: Any, B: Any, out: Any) -> None:
+    """The same spring as a user's function."""
+    x, y, z = B[0] - A[0], B[1] - A[1], B[2] - A[2]
+    l = math.sqrt(x * x + y * y + z * z)
+    rate = (x * (B[15] - A[15]) + y * (B[16] - A[16]) + z * (B[17] - A[17])) / l
+    f = (40.0 * (l - 0.6) + 0.8 * rate) / l
+    out[3], out[4], out[5] = f * x, f * y, f * z
 
 
 def ends(result: nx.Result) -> np.ndarray:

@@ -53,3 +53,11 @@ def _kind_of(page: Any) -> str:
     if taken is not None and not (issubclass(taken, BASES) and taken.__qualname__ == page.__qualname__):
         raise InputError(f"kind of {page.__name__} is {kind!r}, which {taken.__name__} has; choose another name")
     return kind
+
+
+def forget(page: type) -> None:
+    """Take a registered page away again."""
+    of_any: Any = page
+    for known in (FORCES, JOINTS, SECTIONS["forces"][1], SECTIONS["joints"][1]):
+        if known.get(of_any.kind) is page:  # type: ignore[union-attr]
+            del known[of_any.kind]  # type: ignore[attr-defined]
