@@ -58,6 +58,7 @@ def _kind_of(page: Any) -> str:
 def forget(page: type) -> None:
     """Take a registered page away again."""
     of_any: Any = page
-    for known in (FORCES, JOINTS, SECTIONS["forces"][1], SECTIONS["joints"][1]):
-        if known.get(of_any.kind) is page:  # type: ignore[union-attr]
-            del known[of_any.kind]  # type: ignore[attr-defined]
+    tables: Any = (FORCES, JOINTS, SECTIONS["forces"][1], SECTIONS["joints"][1])
+    for known in tables:
+        if known.get(of_any.kind) is page:
+            del known[of_any.kind]
