@@ -262,16 +262,37 @@ def _places(index: ast.expr | None) -> Iterator[str]:
             yield from _places(left)
 
 
+NAMED_TUPLE = frozenset({"_replace", "_asdict", "_fields", "_field_defaults", "_make"})
+"""What a NamedTuple has for all, by names that begin as private ones do."""
+
+
 def foreign_privates(module: Module) -> list[tuple[int, str]]:
-    """(line, x._name) of private attributes of what is not `self`, `cls` or `super()`."""
+    """(line, x._name) of private attributes of what is not `self`, `cls` or `super()`, and that no class of the module has itself."""
+    own = _own_names(module)
     return [
         (node.lineno, ast.unparse(node))
         for node in module.nodes
         if isinstance(node, ast.Attribute)
         and node.attr.startswith("_")
         and not node.attr.startswith("__")
+        and node.attr not in NAMED_TUPLE
+        and node.attr not in own
         and ast.unparse(node.value) not in ("self", "cls", "super()")
     ]
+
+
+def _own_names(module: Module) -> set[str]:
+    """The names that classes of a module give themselves: methods, class attributes, and what is set on `self`."""
+    own: set[str] = set()
+    for cls in (node for node in module.nodes if isinstance(node, ast.ClassDef)):
+        own |= {node.name for node in cls.body if isinstance(node, ast.FunctionDef)}
+        for node in ast.walk(cls):
+            for target, _ in _assigned(node):
+                own |= {x.id for x in ast.walk(target) if isinstance(x, ast.Name)}
+                own |= {
+                    x.attr for x in ast.walk(target) if isinstance(x, ast.Attribute) and ast.unparse(x.value) == "self"
+                }
+    return own
 
 
 PUBLIC = re.compile(r"numba(\.(types|extending|config)(\.|$)|\.\w+$|$)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_continuing import DT, END, HALF, arm, state
+from continuing_lab import DT, END, HALF, arm, state
 
 import nexdyn as nx
 from nexdyn.cli import main
@@ -107,3 +107,15 @@ def test_a_loop_goes_on_as_it_was_kept_closed(tmp_path: Path, monkeypatch: pytes
         np.testing.assert_array_equal(state(rest), ends[-1])
         assert rest.recording.settings["stabilise"] == whole.recording.settings["stabilise"]
     assert min(np.abs(a - b).max() for k, a in enumerate(ends) for b in ends[:k]) > 1e-7
+
+
+def test_a_file_that_does_not_say_how_it_goes_on_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = nx.simulate(nx.load("double-pendulum"), 0.1, nx.HHT(dt=1e-3))
+    result.recording.restart = None
+    result.save(tmp_path / "half.nc")
+    out = str(tmp_path / "out.nc")
+    assert main(["run", str(tmp_path / "half.nc"), "--t-end", "0.2", "--out", out]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "it was made by HHT(" in told and "and goes on by RungeKutta4(dt=0.001); --method chooses another" in told
+    assert main(["run", str(tmp_path / "half.nc"), "--t-end", "0.2", "--out", out, "--method", "rk4"]) == 0
+    assert "it was made by" not in capsys.readouterr().err

@@ -86,7 +86,9 @@ def test_what_gives_energy_is_not_watched() -> None:
     short = nx.RungeKutta4(dt=1e-3)
     system = falling(nx.Sphere(0.05), stiffness=1e5)
     assert is_watched(system, short)
-    assert not is_watched(system, nx.HHT(dt=1e-3))
+    assert is_watched(system, nx.HHT(dt=1e-3))
+    assert not is_watched(system, nx.HHT())
+    assert not is_watched(system, nx.ImplicitEuler(1e-3))
     assert not is_watched(system, nx.DormandPrince())
     system.add_force(nx.PointSpring("spring", "stone", "ground", stiffness=1.0, anchor_b=(0, 0, 1.0)))
     assert is_watched(system, short)
@@ -94,6 +96,56 @@ def test_what_gives_energy_is_not_watched() -> None:
     assert not is_watched(belt, short)
     system.add_force(nx.AppliedForce("push", "stone", force=(1.0, 0.0, 0.0)))
     assert not is_watched(system, short)
+
+
+def rebounds(stiffness: float = 1e7, height: float = 0.102) -> nx.System:
+    """A ball of 1 kg without damping, which presses for π √(m/k) = 1 ms."""
+    system = nx.System("rebounds")
+    J = 0.4 * 0.05**2
+    position = (0, 0, 0.05 + height)
+    system.add_body("ball", mass=1.0, inertia=(J, J, J), position=position, collision=[nx.Sphere(0.05)])
+    system.add_joint(nx.Free("free", "ground", "ball"))
+    system.add_contact(nx.Contact("floor", "ball", stiffness=stiffness, exponent=1.0, friction=0.0))
+    return system
+
+
+@pytest.mark.parametrize("watching", [False, True])
+def test_steps_of_hht_that_gain_energy_in_a_strike_are_told(watching: bool) -> None:
+    """It is stable, and leaves the ground with more than it had; with the step that is told it does not."""
+    system = rebounds()
+    if watching:  # an event that changes nothing
+        system.add_event(nx.Event("late", time=0.2))
+    with pytest.warns(
+        nx.NexDynWarning, match=r"the energy has grown by .* force 'floor ball ground' takes 0\.0002 s"
+    ) as told:
+        result = nx.simulate(system, 0.28, nx.HHT(dt=1e-3))
+    energy = result.energy().total.values
+    assert result.status == "finished" and energy.max() > 1.1 * energy[0]
+    (notice,) = result.warnings
+    assert (notice["kind"], notice["units"]) == ("energy", "J")
+    assert notice["value"] == pytest.approx(float(energy.max() - energy[0]), rel=1e-6)
+    assert len(told) == 1
+    for method in (nx.HHT(dt=2e-4), nx.HHT()):
+        assert nx.simulate(system, 0.28, method).warnings == []
+
+
+def test_an_event_that_changes_something_leaves_energy_alone() -> None:
+    system = rebounds()
+    assert is_watched(system, nx.RungeKutta4(1e-3))
+    system.add_event(nx.Event("gone", time=0.1, off="floor"))
+    assert not is_watched(system, nx.RungeKutta4(1e-3))
+
+
+def test_explicit_steps_are_judged_by_energy_where_events_watch_as_well() -> None:
+    shape, given = LAWS["sphere"]
+    system = falling(shape, **given)
+    system.add_event(nx.Event("late", time=0.4))
+    with (
+        pytest.warns(nx.NexDynWarning, match="too long for contact 'floor'"),
+        pytest.raises(nx.SolveError, match="the energy has grown by") as told,
+    ):
+        nx.simulate(system, 0.5, nx.RungeKutta4(1e-3), on_gap="accept")
+    assert told.value.result is not None and told.value.result.status == "failed"
 
 
 @pytest.mark.parametrize(("method", "limit"), [(nx.RungeKutta4, 2.78), (nx.SemiImplicitEuler, 2.0)])

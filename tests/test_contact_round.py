@@ -51,6 +51,38 @@ def segment(r: float, d: float) -> float:
     return float(2.0 * r * r * np.arcsin(np.sqrt(0.5 * d / r)) - (r - d) * np.sqrt(d * (2.0 * r - d)))
 
 
+@pytest.mark.parametrize("kind", ["cylinder", "disc", "cone", "flat cone"])
+def test_the_moment_of_a_face_that_lies_flat_grows_from_nothing(kind: str) -> None:
+    """M = −k π R⁴/4 θ, however little it leans: a face that lies as exactly as numbers allow pushes at its middle."""
+    solid, depth = SOLIDS[kind], 1e-6
+    lean = np.array([0.0, 1e-16, 1e-14, 1e-13, 9e-13, 1.1e-12, 1e-11, 1e-9])
+    turned = Rotation.from_rotvec(lean[:, None] * np.array([0.6, -0.8, 0.0])).as_matrix()
+    height = 0.5 * solid.length - depth  # type: ignore[attr-defined]
+    A = np.array([motion((0.0, 0.0, height), R) for R in turned])
+    bench = on_floor(solid)
+    seen = bench.seen(A, np.repeat(motion((0.0, 0.0, 0.0))[None], len(A), axis=0))
+    moment = np.cross(seen[:, 3:6] - A[:, 9:12], seen[:, :3])
+    stiff = K * np.pi * solid.radius**4 / 4.0 - seen[:, 6] * 0.5 * solid.length  # type: ignore[attr-defined]
+    assert_allclose(moment @ (0.6, -0.8, 0.0), -stiff * lean, rtol=1e-3, atol=1e-25)
+    assert_allclose(moment @ (0.8, 0.6, 0.0), 0.0, atol=1e-6 * K * 1e-9)
+
+
+@pytest.mark.parametrize(
+    "method", [nx.ImplicitEuler(1e-3), nx.ImplicitEuler(2e-4), nx.ImplicitEuler(5e-4, bdf2=True)], ids=str
+)
+@pytest.mark.parametrize("kind", ["cylinder", "cone"])
+def test_what_is_put_down_on_its_face_stands_under_implicit_euler(kind: str, method: nx.Method) -> None:
+    solid, R, k = (nx.Cylinder(0.05, 0.1) if kind == "cylinder" else nx.Cone(0.05, 0.1)), 0.05, 1e8
+    system = nx.System("stands")
+    system.add_body("can", mass=1.0, inertia=(2e-3,) * 3, position=(0.003, 0.002, 0.05001), collision=[solid])
+    system.add_joint(nx.Free("free", "ground", "can"))
+    system.add_contact(nx.Contact("on", "can", foundation_b=k, damping=20.0, friction=0.5))
+    place = nx.simulate(system, 0.3, method, output_times=[0.0, 0.2, 0.3]).position("can").values
+    assert place[-1, 2] == pytest.approx(0.05 - G / (k * np.pi * R * R), abs=3e-9)
+    assert_allclose(place[-1], place[-2], rtol=0, atol=1e-12)
+    assert_allclose(place[-1, :2], place[0, :2], rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("d", [1e-7, 1e-5, 1e-3, 0.02])
 def test_volumes_that_are_known(d: float) -> None:
     r, length = 0.1, 0.3

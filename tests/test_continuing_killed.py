@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_continuing import ADAPTIVE, ANEW, DT, END, FIXED, HALF, Telling, arm, controlled, four_bar, state, turned_back
+from continuing_lab import ADAPTIVE, ANEW, DT, END, FIXED, HALF, Telling, arm, controlled, four_bar, state, turned_back
 
 import nexdyn as nx
 from nexdyn.cli import main

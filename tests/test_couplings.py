@@ -460,7 +460,10 @@ def test_two_couplings_need_two_names() -> None:
             "coupling 'ring' joins 'axle2' and 'axle0', which other couplings",
         ),
         (nx.Coupling("three", {"axle0": 1.0, "axle1": 1.0, "axle2": 1.0}), "coupling 'three' has 3 terms"),
-        (nx.Gear("two", "axle0", "shaft", ratio=2.0), r"coupling 'two': joint 'shaft' \(universal\) has 2 freedoms"),
+        (
+            nx.Gear("two", "axle0", "shaft", ratio=2.0),
+            r"coupling 'two': joint 'shaft' \(universal\) has 2 degrees of freedom",
+        ),
     ],
 )
 def test_what_a_tree_cannot_carry_is_refused_by_name(coupling: nx.Coupling, message: str) -> None:

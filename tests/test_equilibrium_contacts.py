@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.statics.held_contacts import _within_limits
 
 LAW: dict[str, Any] = {"stiffness": 1e5, "exponent": 1.0, "damping": 10.0}
 
@@ -38,7 +40,40 @@ def test_the_walls_of_a_groove_may_squeeze_a_ball() -> None:
     assert high.contacts_not_unique == ["left", "right"]
 
 
-def test_a_ball_on_the_floor_and_a_box_whose_joint_bears_it_have_unique_friction() -> None:
+@pytest.mark.parametrize("part", [0.6, 0.98])
+def test_a_ladder_stands_with_more_or_less_friction_at_either_end(part: float) -> None:
+    """Against a wall it stands up to an angle of 2 μ/(1 − μ²) from it. Four forces and three equations: friction at the wall, which is at
+    its limit as it was let down, may be less. Of a smooth wall there is one answer, but that of a joint which keeps it in its plane."""
+    mu, length, r = 0.4, 2.0, 0.01
+    lean = part * math.atan(2.0 * mu / (1.0 - mu * mu))
+    for wall, names in ((mu, ["foot", "head"]), (0.0, ["foot"])):
+        system = nx.System("ladder")
+        turned = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
+        system.add_body("wall", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[nx.HalfSpace(orientation=turned)])
+        system.add_joint(nx.Fixed("stands", "ground", "wall"))
+        system.add_body(
+            "ladder", mass=5.0, inertia=(1.7, 1.7, 0.01), orientation=(math.cos(0.5 * lean), 0.0, -math.sin(0.5 * lean), 0.0),
+            position=(0.5 * length * math.sin(lean) + r, 0.0, 0.5 * length * math.cos(lean) + r), collision=[nx.Capsule(r, length)],
+        )  # fmt: skip
+        system.add_joint(nx.Planar("plane", "ground", "ladder", axis=(0, 1, 0), reference=(1, 0, 0)))
+        law = {"stiffness": 1e7, "exponent": 1.0, "damping": 5.0}
+        system.add_contact(nx.Contact("foot", "ladder", friction=1.0 if wall == 0.0 else mu, **law))
+        system.add_contact(nx.Contact("head", "ladder", "wall", friction=wall, **law))
+        rest = nx.equilibrium(system)
+        assert rest.stability == "stable"
+        assert rest.contacts_not_unique == names
+
+
+def test_friction_that_is_full_everywhere_is_unique() -> None:
+    """Two points that bear a load together along x, each with as much as it can: neither may bear more, so that neither can bear less."""
+    together = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]]) / math.sqrt(2.0)
+    free = np.ones(4, dtype=bool)
+    one_only = _within_limits(together, 0, [(0, 1)], free)
+    assert one_only.tolist() == [True, True, True, True]
+    assert not _within_limits(together, 0, [(0, 1), (2, 3)], free).any()
+
+
+def test_a_ball_on_the_floor_has_unique_friction() -> None:
     system = nx.System("ball")
     system.add_body("ball", mass=1.0, inertia=(0.004,) * 3, position=(0, 0, 0.1), shapes=[nx.Sphere(0.1)])
     system.add_contact(nx.Contact("touch", "ball", friction=0.5, **LAW))

@@ -100,6 +100,10 @@ def test_private_attributes_of_others_count_and_own_ones_do_not(gauges: Any, hou
     )
     module = house({"m.py": text})["m"]
     assert gauges.foreign_privates(module) == [(3, "o._b"), (5, "self.x._d")]
+    text = "class A:\n    def f(self, o):\n        self._a, self.b = 1, o._a\n        return o.x._replace(y=1), o._f\n"
+    assert gauges.foreign_privates(house({"m.py": text})["m"]) == [
+        (4, "o._f")
+    ]  # friends of its own module, and NamedTuples
 
 
 def test_reflection_and_kinds_are_found_by_name(gauges: Any, house: Any) -> None:
@@ -119,3 +123,17 @@ def test_the_table_of_the_house_has_a_line_for_each_room() -> None:
     assert told.returncode == 0, told.stderr
     rooms = {line.split()[0] for line in told.stdout.splitlines() if line.strip()}
     assert {"tree", "absolute", "all"} <= rooms and "code without imports" in told.stdout
+
+
+def test_the_house_has_no_more_offsets_and_private_attributes_of_others_than_it_had(gauges: Any) -> None:
+    """Subscripts that name a column, and attributes that belong to a class of another module: of the page's parts, of the compiler, which
+    builds on Numba's, and of all others."""
+    found = gauges.modules()
+    names = gauges.offsets(found)
+    subscripts = sum(len(gauges.named_subscripts(module, names[name])) for name, module in found.items())
+    privates = {"view": 0, "compiler": 0, "others": 0}
+    for name, module in found.items():
+        room = name.split(".")[1] if name.count(".") else ""
+        privates[room if room in privates else "others"] += len(gauges.foreign_privates(module))
+    assert subscripts <= 14
+    assert privates["others"] <= 35 and privates["compiler"] <= 31 and privates["view"] <= 184, privates

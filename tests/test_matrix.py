@@ -70,7 +70,7 @@ NO_ANALYSIS = {
         "reads, writes or shows; scenes and files are the ways 'scene' and 'restart'",
     ),
     **dict.fromkeys(
-        ("add_rotor", "convex_parts", "mass_properties", "materials"),
+        ("add_rotor", "convex_parts", "hertz", "hertz_line", "mass_properties", "materials", "register"),
         "makes what is described, before there is a system",
     ),
     "simulate": "its methods are ways",

@@ -366,7 +366,9 @@ def test_a_mimic_of_a_missing_joint_is_found_once_all_is_added():
     system.add_joint(Ball("ball", "crank", "c"))
     system.add_body("d")
     system.add_joint(Hinge("finger", "crank", "d", mimic=Mimic("ball")))
-    with pytest.raises(InputError, match="joint 'finger' mimics joint 'ball', which has 3 freedoms; one is needed"):
+    with pytest.raises(
+        InputError, match="joint 'finger' mimics joint 'ball', which has 3 degrees of freedom; one is needed"
+    ):
         system.check()
 
 

@@ -24,7 +24,7 @@ POSITIONAL = {
     "inverse_dynamics": 3, "linearize": 2, "sensitivity": 3, "calibrate": 3, "sweep": 2, "stability": 3, "compare": 3, "agreement": 3,
     "distance": 2, "clearance": 3, "interferences": 1, "integrable": 3, "add_rotor": 3, "convex_parts": 3, "mass_properties": 2,
     "save_scene": 4, "save_still": 5, "save_urdf": 2, "save_video": 2, "record": 2, "verify": 1, "verify_against": 2, "demos": 0,
-    "materials": 0, "register": 1,
+    "materials": 0, "hertz": 2, "hertz_line": 2, "register": 1,
 }  # fmt: skip
 """How many arguments may be given without their names: what is computed of what."""
 

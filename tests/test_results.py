@@ -376,7 +376,7 @@ def test_unknown_names_are_refused_with_the_nearest(result: nx.Result, ask: obje
 
 
 def test_a_fixed_joint_has_no_coordinates_to_ask_for(result: nx.Result) -> None:
-    with pytest.raises(nx.InputError, match="joint 'weld' is fixed and has no coordinates; joints: "):
+    with pytest.raises(nx.InputError, match="joint 'weld' has no coordinates; joints: "):
         result.joint_position("weld")
 
 

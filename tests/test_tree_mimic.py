@@ -66,7 +66,7 @@ def test_a_follower_with_an_offset_does_not_move_its_leader() -> None:
     [
         ({"j0": Mimic("j9")}, "no joint 'j9'"),
         ({"j0": Mimic("j1"), "j1": Mimic("j2"), "j2": Mimic("j0")}, "circle: j0 → j1 → j2 → j0"),
-        ({"j0": Mimic("ball")}, "3 freedoms; one is needed"),
+        ({"j0": Mimic("ball")}, "3 degrees of freedom; one is needed"),
     ],
 )
 def test_mimics_that_lead_nowhere_are_refused(mimics: dict[str, Mimic], message: str) -> None:

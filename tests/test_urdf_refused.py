@@ -146,7 +146,7 @@ REFUSED = {
         joints("j fixed a b", f'k revolute b c {LIMIT}<mimic joint="j"/>', "l fixed c d"),
         4,
         "joint 'k' <mimic>",
-        "joint 'j' is fixed; a joint of one freedom",
+        "joint 'j' is fixed; a joint of one degree of freedom",
     ),
 }
 

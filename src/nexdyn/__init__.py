@@ -87,6 +87,7 @@ _HOMES = {
     "nexdyn.statics.inverse_dynamics": ("Efforts", "inverse_dynamics"),
     "nexdyn.statics.inverse_kinematics": ("Posture", "inverse_kinematics"),
     "nexdyn.studies.sweep": ("sweep",),
+    "nexdyn.statics.hertz": ("HertzLine", "HertzPoint", "hertz", "hertz_line"),
     "nexdyn.statics.integrable": ("Integrability", "integrable"),
     "nexdyn.statics.linearize": ("Linearization", "linearize"),
     "nexdyn.statics.sparse_linearize": ("SparseLinearization",),
@@ -298,6 +299,7 @@ if TYPE_CHECKING:
     from nexdyn.simulation.marches.tree import Simulation
     from nexdyn.statics.distance import Separation, clearance, distance
     from nexdyn.statics.equilibrium import Equilibrium, equilibrium
+    from nexdyn.statics.hertz import HertzLine, HertzPoint, hertz, hertz_line
     from nexdyn.statics.integrable import Integrability, integrable
     from nexdyn.statics.interferences import Interference, Interferences, interferences
     from nexdyn.statics.inverse_dynamics import Efforts, inverse_dynamics

@@ -210,8 +210,9 @@ def _described(
         if classes.get(kind) is not cls:
             raise InputError(f"{element} is a {cls.__name__}, which cannot be written; {', '.join(classes)} can")
         data["type"] = kind
+    written = element.written._asdict() if isinstance(element, Joint) else {}
     for name, argument in arguments(cls).items():
-        value = getattr(element, name if hasattr(element, name) else _STORED_AS.get(name, name))
+        value = written.get(name) or getattr(element, name if hasattr(element, name) else _STORED_AS.get(name, name))
         if isinstance(value, Element):
             value = value.name
         if argument.required or not _same(value, argument.default):
@@ -490,10 +491,10 @@ def unknown_key(key: object, what: str, known: Any) -> InputError:
 
 
 def _unknown_type(type_of: str, kind: object, classes: Iterable[str]) -> InputError:
-    """The error for a type that there is not; where none is near, it may be a page of one's own."""
+    """The error for a type that there is not; of a force it may be a page of one's own."""
     error = unknown(type_of, kind, classes)
-    own = type_of == "force type" and "did you mean" not in str(error)
-    return type(error)(f"{error}; a page of your own is registered first: nx.register(page)") if own else error
+    own = "; a page of your own is registered first: nx.register(page)" if type_of == "force type" else ""
+    return type(error)(f"{error}{own}")
 
 
 def _within(what: str, error: InputError) -> InputError:

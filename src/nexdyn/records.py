@@ -201,7 +201,7 @@ def rows_of(record: type[R]) -> type[Rows[R]]:
         made: Any = type(
             f"{record.__name__}Rows", (Rows,), {"record": record, "__slots__": (), "__module__": record.__module__}
         )
-        made.__doc__ = f"A table whose row i is one {record.__name__}, in {record.columns} columns."
+        made.__doc__ = f"A table whose row i is one {record.__name__}, in {counted(record.columns, 'column')}."
         _ROWS[record] = made
         _compile_rows(made)
     return _ROWS[record]
@@ -250,13 +250,19 @@ def _put(table: Any, first: Any, field: Field, value: Any) -> None:
 
 
 def _interpreted(field: Field) -> property:
+    k = field.first
+
     def get(self: Any) -> Any:
         return _get(self._table, self._first, field)
+
+    def number(self: Any) -> Any:
+        first = self._first
+        return self._table[first[0], first[1] + k] if type(first) is tuple else self._table[first + k]
 
     def put(self: Any, value: Any) -> None:
         _put(self._table, self._first, field, value)
 
-    return property(get, put)
+    return property(number if field.kind is None else get, put)
 
 
 def _value(cls: Any, numbers: Iterator[Any]) -> Any:

@@ -36,7 +36,7 @@ _TABLE = {
     "PointSpring": "spring springdamper tsda translationalspring translationalspringdamper linkedspring linearspring",
     "TorsionSpring": "rsda rotationalspring torsionalspring torsionspringdamper rotationalspringdamper",
     "Bushing": "rigidbodyspringdamper cartesianspringdamper bushingelement field bushingforce sixdofspring",
-    "Contact": "contactpair generalcontact collision collisionpair hertz",
+    "Contact": "contactpair generalcontact collision collisionpair",
     "PlaneContact": "groundcontact",
     "SphereContact": "balljointclearance ballcontact",
     "PointGravity": "newtoniangravity centralgravity gravitation inversesquare",

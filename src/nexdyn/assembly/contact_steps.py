@@ -15,7 +15,7 @@ depth at the start, or where the normal is within 60° of gravity of N/s, s the 
 of that ω is sure, for they grow with N by N^2/3 at most, and half of that where bodies do not press at the start: they may turn.
 
 This is computed in the first pose. Poses that come later show in the energy after the run (``simulation.growth``). Nothing is told for
-bodies in joints where there are more than `MOST_JOINED` bodies, nor where a freedom moves no inertia.
+bodies in joints where there are more than `MOST_JOINED` bodies, nor where a degree of freedom moves no inertia.
 """
 
 from __future__ import annotations

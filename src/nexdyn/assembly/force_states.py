@@ -98,10 +98,10 @@ def move_along(acts, turns, i, t, q, v, now, at, rate):
 
 @kernel
 def march_along(acts, turns, t, q, v, at, rate, size, whole, past, out):
-    """Fill out (N, nz) with the states at t (N,), from those that stand at t[0]; q (N, nq), v (N, nv) by freedom; at, rate:
+    """Fill out (N, nz) with the states at t (N,), from those that stand at t[0]; q (N, nq), v (N, nv) by degree of freedom; at, rate:
     those of the first. A step is taken whole and in halves, is judged by the difference, and ends where something is sampled.
 
-    turns (nf,): whether a force acts in a freedom without coordinate. Scratch: size, whole (nz,); past (nz, 3), states at
+    turns (nf,): whether a force acts in a degree of freedom without coordinate. Scratch: size, whole (nz,); past (nz, 3), states at
     the start of a step, half of the one before earlier, and all of it. Returns the sample and the force that failed, or −1, −1."""
     tables, began, step, count = acts.forces, BegunStates(acts.began), Steps(acts.step), len(acts.forces.z)
     sample_forces(tables, t[0], at, rate, tables.z, 0)
@@ -155,7 +155,7 @@ def march_along(acts, turns, t, q, v, at, rate, size, whole, past, out):
 
 
 def turning_forces(system: System) -> np.ndarray:
-    """(nf,) whether each force acts in a freedom of a spherical or free joint, which has no coordinate."""
+    """(nf,) whether each force acts in a degree of freedom of a spherical or free joint, which has no coordinate."""
     return np.array(
         [
             force.joint_name is not None and system.joints[force.joint_name].kind in ("spherical", "free")

@@ -32,7 +32,7 @@ from nexdyn.tree.described import coordinates_between
 
 @kernel
 def element_loads(tables, t, poses, twists, q, v, loads, efforts):
-    """Add wrenches (moment about the body's origin, force; world axes) to loads (nb + 1, 6) and efforts (freedoms,).
+    """Add wrenches (moment about the body's origin, force; world axes) to loads (nb + 1, 6) and efforts (degrees of freedom,).
 
     poses (nb + 1, 12), twists (nb + 1, 6) of the bodies in world axes; returns the element that failed, or −1."""
     X_W, V, F = PoseRows(poses, 0), MotionRows(twists, 0), ForceRows(loads, 0)
@@ -133,7 +133,7 @@ class Loads:
         self, q: np.ndarray, v: np.ndarray, t: float, states: np.ndarray | None = None, apart: str | None = None
     ) -> tuple[np.ndarray, dict[str, _OnJoint]]:
         """Wrenches (nb + 1, 6) of all that acts on bodies (moment about the origin, force; world axes), without those by joint:
-        (body a, body b, wrench on a, wrench on b) of joints of several freedoms, and of the joint `apart`."""
+        (body a, body b, wrench on a, wrench on b) of joints of several degrees of freedom, and of the joint `apart`."""
         model, joints, first_q, first_v = self.model, self.joints, self.first_q, self.first_v
         R = rotation_matrix(q[:, :4])
         joint_q, joint_v = np.zeros(first_q[-1]), np.zeros(first_v[-1])

@@ -46,11 +46,11 @@ DIVERGES = "unstable"
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation", "singular" or "state"; where: the
-    joint, contact, body, spring, or whose function; value: the gap [m], what is beyond the limit [m, rad], by how much the start was
-    moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a collision shape, the longest step
-    [s], the violation in parts of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in
-    words."""
+    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation", "singular", "energy" or "state";
+    where: the joint, contact, body, spring, or whose function; value: the gap [m], what is beyond the limit [m, rad], by how much the start
+    was moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a collision shape, the longest
+    step [s], the violation in parts of the mechanism's size, the energy that has grown [J], or when it is [s]; angle: the misalignment of a
+    gap [rad]; text: all of it in words."""
 
     kind: str
     where: str
@@ -193,7 +193,7 @@ def moved_starts(
         return []
     unit += "/s" * rates
     x, y = float(given[joint][m]), float(now[joint][m])
-    which = f" of joint {joint!r}" + f" in freedom {m + 1}" * (len(given[joint]) > 1)
+    which = f" of joint {joint!r}" + f" in degree of freedom {m + 1}" * (len(given[joint]) > 1)
     text = f"{name}{which} is given as {x:.6g} {unit}; the loops allow {y:.6g} {unit}, with which the run starts"
     return [Notice("start", joint, abs(y - x), unit, 0.0, text)]
 
@@ -237,7 +237,7 @@ def pose_of(names: Sequence[str], R: np.ndarray, p: np.ndarray) -> Pose:
 
 
 def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
-    """The freedoms of a joint that start outside its limits. Angles are known up to whole turns: the best one counts."""
+    """The degrees of freedom of a joint that start outside its limits. Angles are known up to whole turns: the best one counts."""
     given = joint.resolved(values)
     q, _, _ = coordinates_between(joint, values, pose(joint.parent.name), pose(joint.child.name))
     if len(q) != len(given.lower) or not (np.isfinite(given.lower).any() or np.isfinite(given.upper).any()):
@@ -250,7 +250,7 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
         if beyond > MOVED:
             unit = "rad" if turning else "m"
             which = f" {m + 1}" if len(q) > 1 else ""
-            text = f"joint {joint.name!r} starts at {x:.6g} {unit}{which and f' in freedom{which}'}"
+            text = f"joint {joint.name!r} starts at {x:.6g} {unit}{which and f' in degree of freedom{which}'}"
             text += f", outside its limits {lower:g} to {upper:g} {unit}"
             found.append(Notice("limit", joint.name, beyond, unit, 0.0, text))
     return found

@@ -175,7 +175,7 @@ class AssemblyReport:
         own = model.rows_of_joint.get(joint, [])
 
         def wrench(lam: np.ndarray) -> np.ndarray:
-            return joint_wrench(model, self.q, joint, lam, self._gradients)
+            return self._as_written(joint, joint_wrench(model, self.q, joint, lam, self._gradients))
 
         dropped_zero, least = wrench(self.multipliers[own]), wrench(self.least_multipliers[own])
         unique = np.ones(6, dtype=bool)
@@ -198,7 +198,18 @@ class AssemblyReport:
         extra = at_joint(model, self.q, joint, effort_on_child(model, self.q, self.v, joint, self.t, self.states))
         driven = [row.index for row in model.rows if row.joint == joint and (row.driver or row.coupling)]
         extra = extra + rows_wrench(model, self.q, joint, driven, self.multipliers[driven], self._gradients)
+        extra = self._as_written(joint, extra)
         return found.force + extra[3:], found.moment + extra[:3]
+
+    def _as_written(self, joint: str, wrench: np.ndarray) -> np.ndarray:
+        """(moment, force) (6, …) of a joint in the sense of its description."""
+        described = self.model.system.joint(joint)
+        if not described.is_turned:
+            return wrench
+        i = self.model.body_index[described.child.name]
+        R, p = rotation_matrix(self.q[i, :4]), self.q[i, 4:]
+        force, moment = described.told_as_written(wrench[3:].T, wrench[:3].T, R, p, self.model.system.values)
+        return np.concatenate([moment.T, force.T])
 
     def effort(self, name: str) -> float:
         """What a driver takes [N, N m], along its coordinate, to do what it asks; of a coupling, its multiplier with the

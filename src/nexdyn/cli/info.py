@@ -94,7 +94,7 @@ def _joints(tree: Tree) -> list[dict[str, Any]]:
         place = tree.coordinates.get(joint.name)
         found.append({
             "name": joint.name, "kind": f"{joint.kind} (off)" if joint.is_off else joint.kind,
-            "parent": joint.parent.name, "child": joint.child.name,
+            "parent": joint.written.parent.name, "child": joint.written.child.name,
             "q": [place.q.start, place.q.stop] if place else None,
             "v": [place.v.start, place.v.stop] if place else None,
             "limits": [list(pair) for pair in zip(resolved.lower, resolved.upper, strict=True)],
@@ -195,13 +195,13 @@ def _further(system: System, contact: BetweenBodies) -> str:
     if given["friction_across"] is not None:
         side = "a" if given["friction_direction_a"] is not None else "b"
         found += f" along the direction {_numbers(given[f'friction_direction_{side}'])} of {side}"
-        found += f", {contact._number('friction_across', values):.6g} across"
+        found += f", {contact.number_of('friction_across', values):.6g} across"
     for what in ("rolling", "turning"):
-        if (arm := contact._number(f"{what}_resistance", values)) != 0.0:
+        if (arm := contact.number_of(f"{what}_resistance", values)) != 0.0:
             found += f"; against {what} {arm:.6g} m"
     for side in "ab":
         if any(is_of_time(x) for x in given[f"surface_velocity_{side}"]) or any(
-            contact._floats(f"surface_velocity_{side}", 3, values)
+            contact.floats_of(f"surface_velocity_{side}", 3, values)
         ):
             found += f"; the surface of {side} runs"
     if contact.varies:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nexdyn.cli.assignments import initial
 from nexdyn.cli.method_names import PAIRS
 from nexdyn.cli.model import Model
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, warn
 
 if TYPE_CHECKING:
     from nexdyn.cli.run import Motion
@@ -58,6 +58,11 @@ def started(model: Model, motion: Motion) -> dict[str, Any]:
     state["q0"] |= initial("--q0", motion.q0, system)
     state["v0"] |= initial("--v0", motion.v0, system)
     method = choose_method(scene.get("method"), motion, system)
+    if start is not None and start is model.result and start.recording.restart is None and not motion.method:
+        warn(
+            f"the file does not say how its run was to go on: it was made by {start.recording.method}, and goes on by {method!r}; "
+            "--method chooses another"
+        )
     return {
         "method": method, "initial": start, "q0": state["q0"] or None, "v0": state["v0"] or None,
         "dynamics": motion.dynamics or scene.get("dynamics", "aba"), "loops": choose_loops(scene.get("loops"), motion, method),

@@ -103,7 +103,9 @@ class ConstraintTables(NamedTuple):
 def row_units(tables: ConstraintTables, length: float) -> np.ndarray:
     """What makes numbers of the rows, (nc,): 1 over the most that a term changes by, where a length changes by `length` and others by 1."""
     reach = np.where(np.isin(Terms(tables.terms).primitive, LENGTHS), length, 1.0) * np.abs(tables.scale)
-    return np.array([1.0 / (reach[r.first : r.first + r.count].max() or 1.0) for r in RowsOfTerms(tables.rows)])
+    rows, most = RowsOfTerms(tables.rows), reach.tolist()
+    places = zip(rows.first.tolist(), rows.count.tolist(), strict=True)
+    return np.array([1.0 / (max(most[first : first + count]) or 1.0) for first, count in places])
 
 
 LEFT = 60

@@ -1,4 +1,4 @@
-"""Actuators in a freedom of a joint: position, velocity and effort control, with saturation, lag, and sampling.
+"""Actuators in a degree of freedom of a joint: position, velocity and effort control, with saturation, lag, and sampling.
 
     e = r(t) − q,   ė = ṙ(t) − v                                          a position actuator; r(t) its target
     u = f(t) + k_p e + k_d ė + k_i x,   ẋ = e + (sat u − u)/k_p           x stops winding up where u is saturated
@@ -11,7 +11,7 @@
     T τ̇ = sat u − τ                                                       the lag of the drive; τ = sat u without
     sampled every Δ, from t = 0 on:   u_k = u(k Δ), held until (k + 1) Δ;   x_k+1 = x_k + Δ ẋ_k
 
-Positive τ pushes the child along the positive freedom. What the states x, τ, u_k and the next k Δ are at a time is part of the
+Positive τ pushes the child along the positive degree of freedom. What the states x, τ, u_k and the next k Δ are at a time is part of the
 state of the run: recorded, and gone on from. Effort comes from outside: U = 0.
 
 Data: a `Drive`, then the row of r, that of f; of a controller the address of c in place of both.
@@ -76,7 +76,7 @@ class Actuator(ForceElement):
 
     effort_limit [N, N m], velocity_limit [m/s, rad/s]: None for none. knee: part of the velocity limit over which the effort
         falls to 0 below it. time_constant [s]: lag of the drive, 0 for none. sample_time [s]: of a digital controller, whose
-        output is held in between; None for a continuous one. freedom: which of the joint's freedoms, from 0.
+        output is held in between; None for a continuous one. freedom: which of the joint's degrees of freedom, from 0.
     """
 
     code = ACTUATOR
@@ -161,14 +161,14 @@ class Actuator(ForceElement):
     def _numbers(self, values: Mapping[str, float]) -> list[float]:
         limits = []
         for attribute in ("effort_limit", "velocity_limit"):
-            x = 0.0 if self.__dict__[attribute] is None else self._number(attribute, values)
+            x = 0.0 if self.__dict__[attribute] is None else self.number_of(attribute, values)
             if self.__dict__[attribute] is not None and not x > 0.0:
                 raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0, or None")
             limits.append(x)
-        knee = self._number("knee", values)
+        knee = self.number_of("knee", values)
         if not 0.0 < knee <= 1.0:
             raise InputError(f"knee of {self} is {knee:g}; it must be greater than 0 and at most 1")
-        sample = 0.0 if self.sample_time is None else self._number("sample_time", values)
+        sample = 0.0 if self.sample_time is None else self.number_of("sample_time", values)
         if self.sample_time is not None and not sample > 0.0:
             raise InputError(f"sample_time of {self} is {sample:g} s; it must be greater than 0, or None")
         lag = non_negative(self, "time_constant", values)

@@ -1,4 +1,4 @@
-"""Where forces act: frames A and B from bodies and markers, and the freedom of a joint.
+"""Where forces act: frames A and B from bodies and markers, and the degree of freedom of a joint.
 
 A side is a body or a marker (the axes of the force are its axes), and a point: its origin, or `anchor` [m] in its own
 axes, or `at` [m] in the world as described.
@@ -74,7 +74,7 @@ def check_points(force: Element, sides: tuple[str, ...], values: Mapping[str, fl
             raise InputError(f"{force} has anchor{side} (in the body) and at{side} (in the world); give one of them")
         for attribute in (f"anchor{side}", f"at{side}"):
             if given[attribute] is not None:
-                force._floats(attribute, 3, values)
+                force.floats_of(attribute, 3, values)
 
 
 def frame_of(force: Element, system: System, reference: str, side: str = "") -> Frame:
@@ -90,29 +90,29 @@ def frame_of(force: Element, system: System, reference: str, side: str = "") -> 
     values = system.values
     check_points(force, (suffix,), values)
     if anchor is not None:
-        p = p + R @ np.array(force._floats(f"anchor{suffix}", 3, values))
+        p = p + R @ np.array(force.floats_of(f"anchor{suffix}", 3, values))
     if at is not None:
         R_WB, p_WB = body.pose(values)
-        p = R_WB.T @ (np.array(force._floats(f"at{suffix}", 3, values)) - p_WB)
+        p = R_WB.T @ (np.array(force.floats_of(f"at{suffix}", 3, values)) - p_WB)
     return Frame(body.name, R, p)
 
 
 def check_freedom(force: ForceElement, system: System, needs_coordinate: bool) -> None:
-    """InputError where the joint lacks the freedom `force.freedom`, or a coordinate of its own for it."""
+    """InputError where the joint lacks the degree of freedom `force.freedom`, or a coordinate of its own for it."""
     joint, freedom = system.joint(force.joint_name or ""), force.__dict__["freedom"]
     if type(freedom) is not int or not 0 <= freedom < joint.nv:
         valid = f"freedoms 0 to {joint.nv - 1}" if joint.nv > 1 else f"freedom{' 0 only' if joint.nv else 's: none'}"
         raise InputError(f"freedom of {force} is {freedom!r}; {joint}, {joint.kind}, has {valid}")
     if needs_coordinate and joint.nq != joint.nv:
         raise InputError(
-            f"{force} depends on the coordinate of a freedom, which {joint}, {joint.kind}, has not (it turns by a "
+            f"{force} depends on the coordinate of a degree of freedom, which {joint}, {joint.kind}, has not (it turns by a "
             "quaternion); use a force between frames, like Bushing or UserForce"
         )
 
 
 def non_negative(force: ForceElement, attribute: str, values: Mapping[str, float]) -> float:
     """An attribute as a float that is 0 or more."""
-    x = force._number(attribute, values)
+    x = force.number_of(attribute, values)
     if x < 0.0:
         raise InputError(f"{attribute} of {force} is {x:g}; it must be 0 or more")
     return x

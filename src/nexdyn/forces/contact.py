@@ -173,7 +173,7 @@ class ContactForce(ContactLaw, PairForce):
 
     def surface_velocities(self, values: Mapping[str, float]) -> list[float]:
         """u_A and u_B in the axes of A and B. InputError for one that leaves its plane."""
-        given = [self._floats(attribute, 3, values) for attribute in VELOCITIES]
+        given = [self.floats_of(attribute, 3, values) for attribute in VELOCITIES]
         if not any(map(any, given)):
             return [0.0] * 6
         for attribute, n in zip(VELOCITIES, self.normals(values), strict=True):
@@ -312,13 +312,13 @@ class ContactForce(ContactLaw, PairForce):
         return [
             given if is_of_time(given) else x
             for attribute in VELOCITIES
-            for given, x in zip(self.__dict__[attribute], self._floats(attribute, 3, values), strict=True)
+            for given, x in zip(self.__dict__[attribute], self.floats_of(attribute, 3, values), strict=True)
         ]
 
     def velocities_at(self, values: Mapping[str, float], t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The surface velocities of `a` and `b` in their axes at the times t (N,), (N, 3)."""
         if not self.varies:
-            of_a, of_b = (np.tile(self._floats(attribute, 3, values), (len(t), 1)) for attribute in VELOCITIES)
+            of_a, of_b = (np.tile(self.floats_of(attribute, 3, values), (len(t), 1)) for attribute in VELOCITIES)
             return of_a, of_b
         columns = [function.value(t) for function in self.functions(values)[-6:]]
         return np.column_stack(columns[:3]), np.column_stack(columns[3:])

@@ -160,7 +160,7 @@ class Contact(ContactLaw, BetweenBodies):
             for name in ("stiffness", "normal_force"):
                 if self.__dict__[name] is not None:
                     raise InputError(f"{self} has a foundation, over areas, and {name}, of points; give one of them")
-            if self._number("exponent", values) != DEFAULTS["exponent"]:
+            if self.number_of("exponent", values) != DEFAULTS["exponent"]:
                 raise InputError(
                     f"exponent of {self} is {self.exponent}; the pressure of a foundation is linear: leave it out"
                 )
@@ -184,7 +184,7 @@ class Contact(ContactLaw, BetweenBodies):
                 material_of(self.__dict__[x], f"{x} of {self}").numbers(values) for x in ("material_a", "material_b")
             )
             if not self.over_areas and self.normal_force is None:
-                if self._number("exponent", values) != 1.5:
+                if self.number_of("exponent", values) != 1.5:
                     raise InputError(f"exponent of {self} is {self.exponent}; between materials it is 1.5, by Hertz")
                 given["stiffness"] = 4.0 / 3.0 * contact_modulus(a, b) * math.sqrt(radius)
                 if given["friction_stiffness"] is None:

@@ -133,14 +133,14 @@ class ContactLaw(Element):
         ]
         return [function_of_time(0.0 if x is None else x, values, f"{name} of {self}") for name, x in given]
 
-    def _number(self, attribute: str, values: Mapping[str, float]) -> float:
+    def number_of(self, attribute: str, values: Mapping[str, float]) -> float:
         """At t = 0, of a function of time."""
         x = self.__dict__[attribute]
         if attribute in OF_TIME and is_of_time(x):
             return at_first(x, values, f"{attribute} of {self}")
-        return super()._number(attribute, values)
+        return super().number_of(attribute, values)
 
-    def _floats(self, attribute: str, n: int, values: Mapping[str, float]) -> tuple[float, ...]:
+    def floats_of(self, attribute: str, n: int, values: Mapping[str, float]) -> tuple[float, ...]:
         """At t = 0, of functions of time."""
         x = self.__dict__[attribute]
         if attribute in VELOCITIES and any(map(is_of_time, _items(x))):
@@ -149,14 +149,14 @@ class ContactLaw(Element):
                 for i, one in enumerate(sequence(x, f"{attribute} of {self}", "3 components"))
             ]
             return floats(found, n, values, f"{attribute} of {self}")
-        return super()._floats(attribute, n, values)
+        return super().floats_of(attribute, n, values)
 
     def law(self, values: Mapping[str, float]) -> LawNumbers:
         """Its numbers, at t = 0 of functions of time; InputError, naming the contact, where not valid."""
         stiffness, exponent, damping = self._pressing(values)
         stribeck, part = (self._positive(x, values) for x in ("stribeck_speed", "friction_stiffness"))
         friction, share = (self._not_negative(x, values) for x in ("friction", "friction_damping"))
-        static = friction if self.static_friction is None else self._number("static_friction", values)
+        static = friction if self.static_friction is None else self.number_of("static_friction", values)
         if self.friction_speed is None:
             speed = 0.0 if self.sticks else 1.0
         else:
@@ -188,7 +188,7 @@ class ContactLaw(Element):
             return 0.0, 0.0, 0.0
         if self.stiffness is None:
             raise InputError(f"{self} has no stiffness; give one, or a normal_force, a function (depth, rate)")
-        stiffness, exponent = self._positive("stiffness", values), self._number("exponent", values)
+        stiffness, exponent = self._positive("stiffness", values), self.number_of("exponent", values)
         if not 1.0 <= exponent <= 3.0:
             raise InputError(f"exponent of {self} is {exponent:g}; 1 (linear) to 3 is valid, 1.5 for spheres (Hertz)")
         return stiffness, exponent, self._law_damping(values)
@@ -205,7 +205,7 @@ class ContactLaw(Element):
     def _check_runs(self, values: Mapping[str, float]) -> None:
         """InputError for a surface velocity that is no vector, or that nothing rubs on."""
         for attribute in VELOCITIES:
-            self._floats(attribute, 3, values)
+            self.floats_of(attribute, 3, values)
             runs = not all(is_nothing(x) for x in self.__dict__[attribute])
             if (
                 runs
@@ -230,10 +230,10 @@ class ContactLaw(Element):
                 f"{self} has friction_across, and {' and '.join(given) or 'no direction'}; give it friction_direction_a or "
                 "friction_direction_b, one of them"
             )
-        across, friction = self._not_negative("friction_across", values), self._number("friction", values)
+        across, friction = self._not_negative("friction_across", values), self.number_of("friction", values)
         if not friction > 0.0:
             raise InputError(f"{self} has friction_across, and no friction along its direction; give it friction")
-        e = self._floats(given[0], 3, values)
+        e = self.floats_of(given[0], 3, values)
         length = math.hypot(*e)
         if not length > 0.0:
             raise InputError(
@@ -243,13 +243,13 @@ class ContactLaw(Element):
         return across / friction, (unit, none) if given[0] == DIRECTIONS[0] else (none, unit)
 
     def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
-        x = self._number(attribute, values)
+        x = self.number_of(attribute, values)
         if not x > 0.0:
             raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0")
         return x
 
     def _not_negative(self, attribute: str, values: Mapping[str, float]) -> float:
-        x = self._number(attribute, values)
+        x = self.number_of(attribute, values)
         if x < 0.0:
             raise InputError(f"{attribute} of {self} is {x:g}; it must be 0 or more")
         return x
@@ -260,7 +260,7 @@ class ContactLaw(Element):
             return a
         if self.restitution is None or self.impact_speed is None or a != 0.0:
             raise InputError(f"{self} takes damping, or restitution together with impact_speed")
-        e = self._number("restitution", values)
+        e = self.number_of("restitution", values)
         if not 0.0 < e <= 1.0:
             raise InputError(f"restitution of {self} is {e:g}; it must be greater than 0 and at most 1")
         return damping_number(e) / self._positive("impact_speed", values)
@@ -283,7 +283,7 @@ time may be less than the friction."""
 
 def check_along(contact: ContactLaw, attribute: str, normal: Any, values: Mapping[str, float]) -> None:
     """InputError where a surface velocity leaves the plane with the unit normal (3,) that it runs in."""
-    u = contact._floats(attribute, 3, values)
+    u = contact.floats_of(attribute, 3, values)
     off = sum(float(x) * y for x, y in zip(normal, u, strict=True))
     if abs(off) > ALONG * math.hypot(*u):
         raise InputError(

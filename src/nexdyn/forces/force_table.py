@@ -1,4 +1,4 @@
-"""Force-deflection table: the force as a curve through given points, along a line or in a freedom of a joint.
+"""Force-deflection table: the force as a curve through given points, along a line or in a degree of freedom of a joint.
 
     between A and B   x = L − x₀,  tension T = F(x) + d L̇;  f on A = T u, f on B = −T u   (letters as in PointSpring)
     in a joint        x = q − x₀,  effort τ = −F(x) − d v
@@ -52,7 +52,7 @@ class ForceTable(PairForce):
     rest: distance, or coordinate of the joint, where the deflection is 0. damping [N s/m, N m s/rad].
     interpolation: "linear", "monotone" (cubic without overshoot), "natural" (cubic spline).
     extrapolation: "linear" (the slope at the end goes on) or "constant" (the value).
-    joint, freedom: which freedom; then without a and b. anchor_a, …: where (:class:`PairForce`).
+    joint, freedom: which degree of freedom; then without a and b. anchor_a, …: where (:class:`PairForce`).
     """
 
     kind = "force_table"
@@ -145,7 +145,7 @@ class ForceTable(PairForce):
         return [*self._head(values), *curve_row(x, F, self.interpolation, self.extrapolation)]
 
     def _head(self, values: Mapping[str, float]) -> tuple[float, float]:
-        return self._number("rest", values), non_negative(self, "damping", values)
+        return self.number_of("rest", values), non_negative(self, "damping", values)
 
     def _points(self, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         x, F = (self._column(attribute, values) for attribute in ("deflections", "forces"))

@@ -115,12 +115,12 @@ class PointGravity(_Gravity):
 
     def check(self, values: Mapping[str, float]) -> None:
         check_points(self, ("",), values)
-        if not self._number("mu", values) >= 0.0:
-            raise InputError(f"mu of {self} is {self._number('mu', values):g} m³/s²; it must be 0 or more")
+        if not self.number_of("mu", values) >= 0.0:
+            raise InputError(f"mu of {self} is {self.number_of('mu', values):g} m³/s²; it must be 0 or more")
 
     def data_in(self, system: System) -> list[float]:
         """μ m."""
-        return [self._number("mu", system.values) * self._mass(system)]
+        return [self.number_of("mu", system.values) * self._mass(system)]
 
     def working(self, values: Mapping[str, float]) -> str:
         return ""
@@ -226,8 +226,8 @@ class Gravity(Group):
         self._check_kind()
         if self.mu is not None:
             check_points(self, ("",), values)
-            if not self._number("mu", values) >= 0.0:
-                raise InputError(f"mu of {self} is {self._number('mu', values):g} m³/s²; it must be 0 or more")
+            if not self.number_of("mu", values) >= 0.0:
+                raise InputError(f"mu of {self} is {self.number_of('mu', values):g} m³/s²; it must be 0 or more")
 
     def members(self, system: System) -> list[ForceElement]:
         named, chosen = (

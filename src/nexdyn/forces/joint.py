@@ -1,6 +1,6 @@
 """What acts in a joint by itself: spring, damper, friction.
 
-    effort = −k (q − q₀) − d v − f tanh(v/v_f)                      a freedom with v = q̇
+    effort = −k (q − q₀) − d v − f tanh(v/v_f)                      a degree of freedom with v = q̇
     torque = −Jᵣ⁻¹(−φ) K (φ − φ₀) − D ω − f tanh(ω/v_f)             a spherical joint, φ = log q its rotation vector
 
 The first part of each is −∂U/∂q of U = ½ k (q − q₀)², ½ (φ − φ₀)ᵀ K (φ − φ₀): φ̇ = Jᵣ⁻¹(φ) ω and Jᵣ⁻ᵀ(φ) = Jᵣ⁻¹(−φ).

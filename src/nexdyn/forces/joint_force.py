@@ -1,8 +1,8 @@
-"""Joint force: an effort in one freedom of a joint, as a function of time.
+"""Joint force: an effort in one degree of freedom of a joint, as a function of time.
 
     τ = y(t)
 
-Positive effort pushes the child along the positive freedom. It is an input, not stored energy: U = 0. Data: the row
+Positive effort pushes the child along the positive degree of freedom. It is an input, not stored energy: U = 0. Data: the row
 of y.
 """
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class JointForce(ForceElement):
-    """An effort [N, N m] in one freedom of a joint, as a function of time.
+    """An effort [N, N m] in one degree of freedom of a joint, as a function of time.
 
     effort: a number, an expression, or a function of time (``nexdyn.model.functions``, "=10*sin(t)", a callable f(t)).
-    freedom: which of the joint's freedoms, from 0.
+    freedom: which of the joint's degrees of freedom, from 0.
     """
 
     kind, code = "joint_force", JOINT_FORCE

@@ -61,14 +61,14 @@ class Bristle(Record):
 
 
 class JointFriction(ForceElement):
-    """Dry friction in one freedom of a joint, with stiction.
+    """Dry friction in one degree of freedom of a joint, with stiction.
 
     sliding [N, N m]: Coulomb friction. static [N, N m]: friction at breakaway, `sliding` or more (default: `sliding`). stribeck_speed [m/s,
         rad/s]: the speed over which friction falls from static to sliding. viscous [N s/m, N m s/rad]: of friction proportional to speed.
     stiffness [N/m, N m/rad]: of the bristle; the joint moves by sliding / stiffness before it slides. damping [N s/m, N m s/rad]: of the
         bristle; 2 √(stiffness · inertia) is critical. elastic: part of `sliding` below which nothing creeps (default: 0.7).
     law: "elasto_plastic", which sticks, or "lugre", the LuGre model, which creeps under oscillating loads and has no `elastic`.
-    freedom: which of the joint's freedoms, from 0.
+    freedom: which of the joint's degrees of freedom, from 0.
     """
 
     kind, code = "joint_friction", JOINT_FRICTION
@@ -107,7 +107,7 @@ class JointFriction(ForceElement):
     def data(self, values: Mapping[str, float]) -> list[float]:
         """F_c, F_s, v_s, σ₀, σ₁, σ₂, b."""
         sliding, stiffness, speed = (self._positive(x, values) for x in ("sliding", "stiffness", "stribeck_speed"))
-        static = sliding if self.static is None else self._number("static", values)
+        static = sliding if self.static is None else self.number_of("static", values)
         if static < sliding:
             raise InputError(
                 f"static of {self} is {static:g}, less than sliding, {sliding:g}; it must be as much or more"
@@ -116,7 +116,7 @@ class JointFriction(ForceElement):
             raise unknown(f"law of {self}", self.law, LAWS, plural="valid")
         if self.law == "lugre" and self.elastic is not None:
             raise InputError(f"{self} has elastic and law='lugre', which has no elastic part; leave out one of them")
-        elastic = ELASTIC if self.elastic is None else self._number("elastic", values)
+        elastic = ELASTIC if self.elastic is None else self.number_of("elastic", values)
         if not 0.0 <= elastic < 1.0:
             raise InputError(f"elastic of {self} is {elastic:g}; it must lie from 0 to below 1")
         if self.law == "lugre":
@@ -138,7 +138,7 @@ class JointFriction(ForceElement):
         return [(data.stiffness, 0.0, data.static)]
 
     def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
-        x = self._number(attribute, values)
+        x = self.number_of(attribute, values)
         if not x > 0.0:
             raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0")
         return x

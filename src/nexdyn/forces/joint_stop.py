@@ -46,11 +46,11 @@ class Stop(Record):
 
 
 class JointStop(ForceElement):
-    """Stops that keep a freedom of a joint between `lower` and `upper` [m, rad] (default: the joint's own limits).
+    """Stops that keep a degree of freedom of a joint between `lower` and `upper` [m, rad] (default: the joint's own limits).
 
     stiffness [N/mᵉ, N m/radᵉ] with `exponent` e (1 to 3). damping [s/m, s/rad]: a of Hunt and Crossley; or restitution, above
         0 up to 1, at impact_speed [m/s, rad/s]; or restitution alone, 0 to 1, for impulses.
-    rest_speed [m/s, rad/s]: below it there are no impulses. freedom: which of the joint's freedoms, from 0.
+    rest_speed [m/s, rad/s]: below it there are no impulses. freedom: which of the joint's degrees of freedom, from 0.
     """
 
     kind, code = "joint_stop", JOINT_STOP
@@ -88,7 +88,7 @@ class JointStop(ForceElement):
 
     def check(self, values: Mapping[str, float]) -> None:
         self._law(values)
-        if not self._number("rest_speed", values) > 0.0:
+        if not self.number_of("rest_speed", values) > 0.0:
             raise InputError(f"rest_speed of {self} is {self.rest_speed}; it must be greater than 0")
         lower, upper = self._given(values)
         if lower is not None and upper is not None and not lower < upper:
@@ -133,7 +133,7 @@ class JointStop(ForceElement):
 
     def _law(self, values: Mapping[str, float]) -> tuple[float, float, float]:
         """k, e, a."""
-        k, e = self._number("stiffness", values), self._number("exponent", values)
+        k, e = self.number_of("stiffness", values), self.number_of("exponent", values)
         if not k > 0.0:
             raise InputError(f"stiffness of {self} is {k:g}; it must be greater than 0")
         if not 1.0 <= e <= 3.0:
@@ -143,13 +143,13 @@ class JointStop(ForceElement):
             if self.impact_speed is not None:
                 raise InputError(f"{self} has an impact_speed and no restitution; give both, or damping")
             return k, e, a
-        restitution = self._number("restitution", values)
+        restitution = self.number_of("restitution", values)
         least_is_fine = self.by_impulse and restitution == 0.0
         if not (0.0 < restitution <= 1.0 or least_is_fine):
             raise InputError(f"restitution of {self} is {restitution:g}; it must lie from 0 to 1")
         if self.by_impulse:
             return k, e, a
-        speed = self._number("impact_speed", values)
+        speed = self.number_of("impact_speed", values)
         if not speed > 0.0:
             raise InputError(f"impact_speed of {self} is {speed:g}; it must be greater than 0")
         if a != 0.0:

@@ -1,4 +1,4 @@
-"""The numbers by which kernels know a force: first those between frames, then those in a freedom of a joint."""
+"""The numbers by which kernels know a force: first those between frames, then those in a degree of freedom of a joint."""
 
 from __future__ import annotations
 

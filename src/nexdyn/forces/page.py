@@ -1,7 +1,7 @@
 """What a force can do in kernels, said on its own page: a record that every formulation reads.
 
     wrenches   forces on A and on B, each at its frame's origin, in world axes; of a force between frames
-    effort     of a force in a freedom of a joint
+    effort     of a force in a degree of freedom of a joint
     energy     what it stores, or STORES_NOTHING
     slopes     K += β h² K + γ h D in closed form without a branch, of a force between frames: of the force on B, at its origin, by the
                motion of B against A, world axes, symmetric; CONSTANT where it does not depend on motion; BY_DIFFERENCES of its wrenches; or
@@ -33,7 +33,7 @@ BETWEEN = ("tables", "e", "t", "data", "k", "X_WA", "V_A", "X_WB", "V_B", "x")
 """What is given of a force between frames: its tables, number and time; its data, which begin at k; poses and velocities of its frames;
 and a number of theirs, by which one system and lanes are told apart."""
 IN_FREEDOM = ("tables", "e", "t", "data", "k", "q", "v", "x")
-"""The same of a force in a freedom of a joint, with its coordinate and velocity."""
+"""The same of a force in a degree of freedom of a joint, with its coordinate and velocity."""
 SLOPES = ("data", "k", "X_WA", "V_A", "X_WB", "V_B", "gh", "bh2", "K")
 """What is given for slopes: γ h, β h², and K (6, 6)."""
 AT_REST = {"t", "v", "V_A", "V_B"}
@@ -52,7 +52,7 @@ class Between(NamedTuple):
 
 
 class InFreedom(NamedTuple):
-    """The page of a force in a freedom of a joint."""
+    """The page of a force in a degree of freedom of a joint."""
 
     kind: int
     name: str

@@ -70,10 +70,10 @@ class PointSpring(PairForce):
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Stiffness, damping, length, force."""
         return [
-            self._number("stiffness", values),
+            self.number_of("stiffness", values),
             non_negative(self, "damping", values),
             non_negative(self, "length", values),
-            self._number("force", values),
+            self.number_of("force", values),
         ]
 
 

@@ -33,7 +33,7 @@ from nexdyn.records import Record
 from nexdyn.spatial.algebra import Vec3, basis, cross
 
 LEVEL = 1e-12
-"""A plane that leans by less than this against a disc cuts it as if it leaned so."""
+"""A plane that leans by less than this against a disc cuts it as if it leaned so, and centres are away in proportion to what it leans."""
 SMALL = 0.3
 """An angle up to which segments are found by powers of it."""
 
@@ -238,13 +238,13 @@ def add_cap(first, last, r, centre, lean, s):
 
 
 @formula
-def moments(size, first, m11, m22, n, off, one):
-    """Of the sums about the foot of the origin; `off`: the centre along n."""
+def moments(size, first, m11, m22, n, off, one, part):
+    """Of the sums about the foot of the origin; `off`: the centre along n; `part`: of what it is away along e₁."""
     if not size > 0.0:
         return Moments(0.0, off * n, 0.0, 0.0, 0.0)
     w = first / size
     # not negative, nor where depths are of the size of rounding
-    return Moments(size, w * one + off * n, max(m11 - w * first, 0.0), 0.0, max(m22, 0.0))
+    return Moments(size, (part * w) * one + off * n, max(m11 - w * first, 0.0), 0.0, max(m22, 0.0))
 
 
 @outlined
@@ -252,8 +252,8 @@ def of_revolution(kind, size, margin, n, h):
     """(Volume, area, ∫ d dV, e₁, e₂) of a cylinder, a cone or a capsule."""
     level = sqrt(n.x * n.x + n.y * n.y)
     s = max(level, LEVEL)
-    e = Vec3(-n.x / level, -n.y / level, 0.0) if level > LEVEL else Vec3(1.0, 0.0, 0.0)
-    lean, r, half = Lean(h, n.z, s), size.x, size.z
+    e = Vec3(-n.x / level, -n.y / level, 0.0) if level > 0.0 else Vec3(1.0, 0.0, 0.0)
+    lean, r, half, part = Lean(h, n.z, s), size.x, size.z, level / s
     sums = Sums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if kind == CYLINDER:
         sums = add_straight(-half, half, r, 0.0, lean, sums)
@@ -264,8 +264,9 @@ def of_revolution(kind, size, margin, n, h):
         sums = add_straight(-half, half, margin, 0.0, lean, sums)
         sums = add_cap(half, half + margin, margin, half, lean, sums)
     one = n.z * e + Vec3(0.0, 0.0, s)
-    volume = moments(sums.v, sums.v1, sums.v11, sums.v22, n, -h - (sums.energy / sums.v if sums.v > 0.0 else 0.0), one)
-    return volume, moments(sums.a, sums.a1, sums.a11, sums.a22, n, -h, one), sums.energy, one, cross(n, one)
+    mean = sums.energy / sums.v if sums.v > 0.0 else 0.0
+    volume = moments(sums.v, sums.v1, sums.v11, sums.v22, n, -h - mean, one, part)
+    return volume, moments(sums.a, sums.a1, sums.a11, sums.a22, n, -h, one, part), sums.energy, one, cross(n, one)
 
 
 @formula

@@ -11,7 +11,7 @@
 
 A force in a joint has its degree of freedom and coordinate (rows of v and q) and no bodies; the others have `NO_DOF`.
 
-A formulation says where bodies and freedoms are; body 0 is the world.
+A formulation says where bodies and degrees of freedom are; body 0 is the world.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ FEW, SKIN = 32, 0.3
 Place = Callable[[str], tuple[int, np.ndarray, np.ndarray]]
 """Of a body's name: its number in the kernels, and R_LB (3, 3), p_LB (3,) [m] of its frame in the kernels' frame L."""
 Freedom = Callable[[str], tuple[int, int]]
-"""Of a joint's name: its first coordinate and its first freedom."""
+"""Of a joint's name: its first coordinate and its first degree of freedom."""
 
 
 class ForceEntry(Record):

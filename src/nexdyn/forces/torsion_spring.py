@@ -85,10 +85,10 @@ class TorsionSpring(PairForce):
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Stiffness, damping, rest angle, torque; the angle near which the present one is, and that at first; no path."""
         return [
-            self._number("stiffness", values),
+            self.number_of("stiffness", values),
             non_negative(self, "damping", values),
-            self._number("rest", values),
-            self._number("torque", values),
+            self.number_of("rest", values),
+            self.number_of("torque", values),
             self.first_angle(values),
             self.first_angle(values),
             NO_PATH,
@@ -96,7 +96,7 @@ class TorsionSpring(PairForce):
 
     def first_angle(self, values: Mapping[str, float]) -> float:
         """The angle near which the spring's is at the start: its rest angle within half a turn."""
-        return math.remainder(self._number("rest", values), TURN)
+        return math.remainder(self.number_of("rest", values), TURN)
 
 
 def windings(system: System, joints: Collection[str]) -> dict[str, list[tuple[str, int, float]]]:

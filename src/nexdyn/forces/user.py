@@ -167,11 +167,11 @@ class UserForce(PairForce, Stated):
 
 
 class UserJointForce(Stated):
-    """An effort [N, N m] in one freedom of a joint that a function computes.
+    """An effort [N, N m] in one degree of freedom of a joint that a function computes.
 
     function(t, q, v) → effort, from the time [s], the freedom's coordinate [m, rad] and velocity; made by
         ``numba.njit``, or plain Python.
-    freedom: which of the joint's freedoms, from 0.
+    freedom: which of the joint's degrees of freedom, from 0.
     initial_states: of states of its own, up to 12, ż = rate: then it is function(t, q, v, z, rate) → effort, and fills rate (k,).
     state_names, state_units, state_sizes: as of :class:`UserForce`.
     """

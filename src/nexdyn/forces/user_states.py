@@ -31,7 +31,7 @@ SLOWER = 0.1
 
 
 class InJoint(NamedTuple):
-    """Coordinate and velocity of a freedom."""
+    """Coordinate and velocity of a degree of freedom."""
 
     q: float
     v: float

@@ -74,7 +74,7 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):
 
 @formula
 def freedom_element(tables, e, t, q, v):
-    """(status, effort) of force e at time t, from the coordinate and velocity of its freedom."""
+    """(status, effort) of force e at time t, from the coordinate and velocity of its degree of freedom."""
     force = ForceEntries(tables.index)[e]
     kind, k, data = force.kind, force.first, tables.data
     if force.off != 0:

@@ -56,7 +56,7 @@ KINDS = {
     "floating": "free",
 }
 SINGLE = ("revolute", "continuous", "prismatic")
-"""Joint types of one freedom."""
+"""Joint types of one degree of freedom."""
 
 _X, _Y, _Z = _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _SHOWN = 8  # names that a message lists
@@ -253,7 +253,9 @@ def _mimics(joints: list[_Joint]) -> dict[str, Mimic]:
             if leader is None:
                 raise node.error(f"{_unknown('joint', joint.mimic.joint, by_name)}; mimic=False leaves this one free")
             if leader.kind not in SINGLE:
-                raise node.error(f"joint {shown(leader.name)} is {leader.kind}; a joint of one freedom can be followed")
+                raise node.error(
+                    f"joint {shown(leader.name)} is {leader.kind}; a joint of one degree of freedom can be followed"
+                )
             chain.append(joint)
             if len(chain) > len(joints):
                 circle = " follows ".join(shown(j.name) for j in chain[:_SHOWN])

@@ -2,7 +2,7 @@
 
     Body       -> link: <inertial>, and shapes as <visual>; a capsule is a cylinder between two spheres
     Fixed, Revolute, Prismatic, Planar, Free -> fixed, revolute or continuous, prismatic, planar, floating
-    Cylindrical, Universal, Cartesian        -> a joint a freedom in a row, with links without mass between them
+    Cylindrical, Universal, Cartesian        -> a joint a degree of freedom in a row, with links without mass between them
     Helical    -> continuous, and a prismatic one that mimics it
 
 A joint of URDF sits at the origin of its child link. With A, B the joint's frames on parent P and child C, L the link's
@@ -86,7 +86,7 @@ class _Frame(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """One joint of URDF: its type, name suffix, axis in the joint's frame, and which freedom of the joint it is."""
+    """One joint of URDF: its type, name suffix, axis in the joint's frame, and which degree of freedom of the joint it is."""
 
     kind: str
     suffix: str
@@ -382,7 +382,8 @@ class _Writer:
             each = getattr(numbers, attribute)
             if step.kind == "planar" and len(set(each.tolist())) > 1:
                 self.lose(
-                    f"{attribute} of a planar joint's freedoms one by one, of which the first is written", joint.name
+                    f"{attribute} of a planar joint's degrees of freedom one by one, of which the first is written",
+                    joint.name,
                 )
             if each[step.freedom]:
                 found[attribute] = _text([each[step.freedom]])

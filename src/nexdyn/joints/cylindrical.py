@@ -16,6 +16,7 @@ class Cylindrical(Joint):
     """Turns the child about z and slides it along z; q = (angle [rad], distance [m])."""
 
     kind, code, nq, nv = "cylindrical", kinds.CYLINDRICAL, 2, 2
+    about_z = True
     rows = (("DX", 1), ("DY", 1), ("DotZX", 0), ("DotZY", 0))
     coordinates = ("Angle", "DZ")
     directions = (("turn", "B", 2), ("slide", "A", 2))

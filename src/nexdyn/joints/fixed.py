@@ -12,9 +12,10 @@ from nexdyn.spatial.algebra import Force, Vec3
 
 
 class Fixed(Joint):
-    """Welds the child to the parent. No freedom."""
+    """Welds the child to the parent. No degree of freedom."""
 
     kind, code, nq, nv = "fixed", kinds.FIXED, 0, 0
+    about_z = True
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0), ("DotXY", 0))
 
 

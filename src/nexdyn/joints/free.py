@@ -1,4 +1,4 @@
-"""Free joint: six freedoms. q = (w, x, y, z, p) with the unit quaternion first, v = (ω, v) in the child's frame.
+"""Free joint: six degrees of freedom. q = (w, x, y, z, p) with the unit quaternion first, v = (ω, v) in the child's frame.
 
 R = R(q),  p = p;   H = 1₆,  Ḣ = 0;   W has no column
 chart about q:  q ⊗ exp(φ), p + d;   φ̇ = Jᵣ⁻¹(φ) ω,  ḋ = R v

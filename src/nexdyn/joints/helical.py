@@ -21,6 +21,7 @@ class Helical(Joint):
     """A screw: q [rad] turns the child about z and moves it along z by `pitch` [m/rad]."""
 
     kind, code, nq, nv = "helical", kinds.HELICAL, 1, 1
+    about_z = True
     rows = (("DX", 1), ("DY", 1), ("DotZX", 0), ("DotZY", 0), ("Screw", 1))
     coordinates = ("Angle",)
     directions = (("turn", "B", 2),)

@@ -15,6 +15,7 @@ class Prismatic(Joint):
     """Slides the child along z of the joint frame; q [m]."""
 
     kind, code, nq, nv = "prismatic", kinds.PRISMATIC, 1, 1
+    about_z = True
     rows = (("DX", 1), ("DY", 1), ("DotXY", 0), ("DotZY", 0), ("DotZX", 0))
     coordinates = ("DZ",)
     directions = (("slide", "A", 2),)

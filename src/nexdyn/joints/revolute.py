@@ -16,6 +16,7 @@ class Revolute(Joint):
     """Turns the child about z of the joint frame; q [rad]."""
 
     kind, code, nq, nv = "revolute", kinds.REVOLUTE, 1, 1
+    about_z = True
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0))
     coordinates = ("Angle",)
     directions = (("turn", "B", 2),)

@@ -46,7 +46,7 @@ class RevolutePrismatic(Joint):
         if self.slide is None:
             s = R_BJ[:, 0]
         else:
-            s = np.array(direction(self._floats("slide", 3, values), values, f"slide of {self}"))
+            s = np.array(direction(self.floats_of("slide", 3, values), values, f"slide of {self}"))
             s = s if self.anchored else self.child.pose(values)[0].T @ s
         if sine_between(tuple(s.tolist()), tuple(z.tolist())) < ALONG:
             raise InputError(f"slide of {self} is parallel to its axis; that is a Cylindrical joint")
@@ -55,6 +55,6 @@ class RevolutePrismatic(Joint):
 
     def check_own(self, values: Mapping[str, float]) -> None:
         if self.slide is not None:
-            direction(self._floats("slide", 3, values), values, f"slide of {self}")
+            direction(self.floats_of("slide", 3, values), values, f"slide of {self}")
         if not isinstance(self.parent, str) and not isinstance(self.child, str):
             self.slot(values)

@@ -38,7 +38,7 @@ class Rod(Joint):
 
     def _point(self, attribute: str, values: Mapping[str, float]) -> np.ndarray:
         given = self.__dict__[attribute] is not None
-        return np.array(self._floats(attribute, 3, values)) if given else np.zeros(3)
+        return np.array(self.floats_of(attribute, 3, values)) if given else np.zeros(3)
 
     def offset(self, equation: str, values: Mapping[str, float]) -> float:
         """The length [m] under the parameter `values`."""

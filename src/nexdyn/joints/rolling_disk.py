@@ -30,13 +30,13 @@ class RollingDisk(SidedJoint):
         self._store(radius=radius, tube=tube)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
-        return [self._number("radius", values), self._number("tube", values)]
+        return [self.number_of("radius", values), self.number_of("tube", values)]
 
     def offset(self, equation: str, values: Mapping[str, float]) -> float:
-        return self._number("tube", values) if equation == "Contact" else 0.0
+        return self.number_of("tube", values) if equation == "Contact" else 0.0
 
     def check_own(self, values: Mapping[str, float]) -> None:
-        if not self._number("radius", values) > 0.0:
+        if not self.number_of("radius", values) > 0.0:
             raise InputError(f"radius of {self} is {self.radius}; it must be greater than 0")
-        if self._number("tube", values) < 0.0:
+        if self.number_of("tube", values) < 0.0:
             raise InputError(f"tube of {self} is {self.tube}; it must be 0 or more")

@@ -29,11 +29,11 @@ class RollingSphere(SidedJoint):
         self._store(radius=radius)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
-        return [0.0, self._number("radius", values)]
+        return [0.0, self.number_of("radius", values)]
 
     def offset(self, equation: str, values: Mapping[str, float]) -> float:
-        return self._number("radius", values) if equation == "DZ" else 0.0
+        return self.number_of("radius", values) if equation == "DZ" else 0.0
 
     def check_own(self, values: Mapping[str, float]) -> None:
-        if not self._number("radius", values) > 0.0:
+        if not self.number_of("radius", values) > 0.0:
             raise InputError(f"radius of {self} is {self.radius}; it must be greater than 0")

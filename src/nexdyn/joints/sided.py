@@ -28,7 +28,7 @@ class SidedJoint(Joint):
 
     def _side(self, side: str, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         mine = self.__dict__
-        p = np.zeros(3) if mine["anchor" + side] is None else np.array(self._floats("anchor" + side, 3, values))
+        p = np.zeros(3) if mine["anchor" + side] is None else np.array(self.floats_of("anchor" + side, 3, values))
         if mine["axis" + side] is None and mine["reference" + side] is None:
             return np.eye(3), p
         return frame(*self._axes(side, values)), p

@@ -70,7 +70,7 @@ class UserConstraint(SidedJoint):
             raise InputError(f"{self}: {error}") from error
         self._callbacks = tuple(callback for callback in made if callback is not None)
         addresses = [0.0 if callback is None else callback.address for callback in made]
-        return [*addresses, self._number("size", values), self._number("period", values), 0.0, 0.0]
+        return [*addresses, self.number_of("size", values), self.number_of("period", values), 0.0, 0.0]
 
     def callbacks(self) -> tuple[Callback, ...]:
         return self.__dict__.get("_callbacks", ())
@@ -79,5 +79,5 @@ class UserConstraint(SidedJoint):
         if self.unit not in UNITS:
             raise InputError(f"unit of {self} is {self.unit!r}; {' and '.join(UNITS)} are valid")
         for attribute in ("size", "period"):
-            if not self._number(attribute, values) > 0.0:
+            if not self.number_of(attribute, values) > 0.0:
                 raise InputError(f"{attribute} of {self} is {self.__dict__[attribute]}; it must be greater than 0")

@@ -60,7 +60,7 @@ class VelocityConstraint(SidedJoint):
         except InputError as error:
             raise InputError(f"{self}: {error}") from error
         self._callbacks = (callback,)
-        return [callback.address, 0.0, 0.0, self._number("size", values), self._number("period", values)]
+        return [callback.address, 0.0, 0.0, self.number_of("size", values), self.number_of("period", values)]
 
     def callbacks(self) -> tuple[Callback, ...]:
         return self.__dict__.get("_callbacks", ())
@@ -69,5 +69,5 @@ class VelocityConstraint(SidedJoint):
         if self.unit not in UNITS:
             raise InputError(f"unit of {self} is {self.unit!r}; {' and '.join(UNITS)} are valid")
         for attribute in ("size", "period"):
-            if not self._number(attribute, values) > 0.0:
+            if not self.number_of(attribute, values) > 0.0:
                 raise InputError(f"{attribute} of {self} is {self.__dict__[attribute]}; it must be greater than 0")

@@ -225,7 +225,7 @@ def constraint_columns(kind, pitch, q, k, W):
 
 
 def _made_from_pages() -> Any:
-    """The formula turns(kind, m): whether freedom m of a joint is an angle or a rotation, as the directions on its page say."""
+    """The formula turns(kind, m): whether degree of freedom m of a joint is an angle or a rotation, as the directions on its page say."""
     lines = ["def turns(kind, m):"]
     for cls in JOINTS.values():
         turning = [f"m == {m}" for m, (way, *_) in enumerate(cls.directions) if way == "turn"]

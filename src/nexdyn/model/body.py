@@ -114,7 +114,7 @@ class Body(Element):
 
     def pose(self, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """R_WB (3, 3) and p_WB (3,) [m] as described."""
-        return rotation(self._quaternion(values)), np.array(self._floats("position", 3, values))
+        return rotation(self._quaternion(values)), np.array(self.floats_of("position", 3, values))
 
     def resolved(self, values: Mapping[str, float]) -> ResolvedBody:
         """The body in numbers under the parameter `values`. Raises InputError; whether it is physical says `check`."""
@@ -127,7 +127,7 @@ class Body(Element):
 
     def check(self, values: Mapping[str, float]) -> None:
         """Raise InputError where a value is not valid or not physical (not `strict`: NexDynWarning for the latter)."""
-        self._floats("position", 3, values)
+        self.floats_of("position", 3, values)
         self._quaternion(values)
         for shape in (*self.shapes, *(self.collision or ())):
             try:
@@ -147,13 +147,13 @@ class Body(Element):
                 f"orientation of {self} has 3 components; a unit quaternion (w, x, y, z) is needed, like that which "
                 f"scipy's Rotation.from_euler(…).as_quat(scalar_first=True) gives"
             )
-        q = self._floats("orientation", 4, values)
+        q = self.floats_of("orientation", 4, values)
         return q if q == IDENTITY else unit_quaternion(q, values, f"orientation of {self}")
 
     def _mass_properties(self, values: Mapping[str, float]) -> tuple[float, Triple, Triple]:
         """Mass, centre of mass, and the six components of the inertia."""
-        mass = self._number("mass", values)
-        com = ORIGIN if self.com is None else self._floats("com", 3, values)
+        mass = self.number_of("mass", values)
+        com = ORIGIN if self.com is None else self.floats_of("com", 3, values)
         if self.inertia is not None:
             return mass, com, self._inertia(values)
         solids = [shape for shape in self.shapes if shape.solid] if self.shapes and mass > 0.0 else []

@@ -6,7 +6,7 @@
     rack and pinion  q_rack − radius q_pinion − offset = 0
 
 A coupling is a constraint row about all bodies of its joints; it bears whatever force or torque the law asks for, and
-none of it counts as a reaction of the joints. Where two joints of one freedom each are coupled, minimal coordinates
+none of it counts as a reaction of the joints. Where two joints of one degree of freedom each are coupled, minimal coordinates
 carry it as they carry a mimic joint.
 """
 
@@ -46,7 +46,7 @@ class Law(NamedTuple):
 class Coupling(Element):
     """Holds a sum of joint coordinates: Σ c_i q_i = offset.
 
-    terms: {joint: coefficient} or {(joint, freedom): coefficient} of two coordinates or more; the freedom counts from 0
+    terms: {joint: coefficient} or {(joint, freedom): coefficient} of two coordinates or more; the degree of freedom counts from 0
     in the order of the joint's q. Also a list of (joint, coefficient) or (joint, freedom, coefficient).
     offset: what the sum is, in the unit of its terms. priority: of its constraint row; larger is kept first.
     """
@@ -77,7 +77,7 @@ class Coupling(Element):
         terms = tuple(
             Coupled(joint, freedom, self._coefficient(joint, c, values)) for joint, freedom, c in self._coefficients()
         )
-        return Law(terms, self._number("offset", values))
+        return Law(terms, self.number_of("offset", values))
 
     def check(self, values: Mapping[str, float]) -> None:
         if type(self.priority) is not int or self.priority < 0:
@@ -122,7 +122,7 @@ class Coupling(Element):
         """Raise InputError where a coordinate is of the wrong kind."""
 
     def _nonzero(self, attribute: str, values: Mapping[str, float], otherwise: str) -> float:
-        x = self._number(attribute, values)
+        x = self.number_of(attribute, values)
         if x == 0.0:
             raise InputError(f"{attribute} of {self} is 0; {otherwise}")
         return x
@@ -164,7 +164,7 @@ class Gear(Coupling):
     def law(self, values: Mapping[str, float]) -> Law:
         ratio = self._nonzero("ratio", values, "a Driver holds a joint where it is")
         (a, i, _), (b, j, _) = self._coefficients()
-        return Law((Coupled(a, i, 1.0), Coupled(b, j, -ratio)), self._number("offset", values))
+        return Law((Coupled(a, i, 1.0), Coupled(b, j, -ratio)), self.number_of("offset", values))
 
     def _coefficients(self) -> tuple[tuple[str, int, Any], ...]:
         return ((self.joint_a, self.freedom_a, 1.0), (self.joint_b, self.freedom_b, None))
@@ -203,7 +203,7 @@ class RackAndPinion(Coupling):
 
     def law(self, values: Mapping[str, float]) -> Law:
         radius = self._nonzero("radius", values, "a pinion without a radius moves no rack")
-        return Law((Coupled(self.rack, 0, 1.0), Coupled(self.pinion, 0, -radius)), self._number("offset", values))
+        return Law((Coupled(self.rack, 0, 1.0), Coupled(self.pinion, 0, -radius)), self.number_of("offset", values))
 
     def check_in(self, system: System) -> None:
         super().check_in(system)

@@ -83,14 +83,14 @@ class Element(metaclass=CheckedCalls):
                 names |= found
         return names
 
-    def _number(self, attribute: str, values: Mapping[str, float]) -> float:
+    def number_of(self, attribute: str, values: Mapping[str, float]) -> float:
         """An attribute as a finite float; InputError names it and the element."""
         x = self.__dict__[attribute]
         if type(x) is float and -math.inf < x < math.inf:
             return x
         return number(x, values, f"{attribute} of {self}")
 
-    def _floats(self, attribute: str, n: int, values: Mapping[str, float]) -> tuple[float, ...]:
+    def floats_of(self, attribute: str, n: int, values: Mapping[str, float]) -> tuple[float, ...]:
         """An attribute as `n` finite floats; InputError names it, the component and the element."""
         x = self.__dict__[attribute]
         if type(x) is tuple and len(x) == n:

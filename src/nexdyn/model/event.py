@@ -124,9 +124,9 @@ class Event(Element):
         if self.of not in ("position", "velocity"):
             raise unknown(f"signal of {self}", self.of, ("position", "velocity"), plural="valid")
         if self.time is not None:
-            self._number("time", values)
-        self._number("value", values)
-        if not self._number("tolerance", values) > 0.0:
+            self.number_of("time", values)
+        self.number_of("value", values)
+        if not self.number_of("tolerance", values) > 0.0:
             raise InputError(f"tolerance of {self} is {self.tolerance} s; it must be greater than 0")
         for attribute in ("stop", "once"):
             if type(self.__dict__[attribute]) is not bool:

@@ -24,7 +24,7 @@ class Frame(NamedTuple):
 
 
 class Force(Element):
-    """A force or torque that acts between two frames, or in a freedom of a joint.
+    """A force or torque that acts between two frames, or in a degree of freedom of a joint.
 
     A subclass sets `kind` and `code` (its number in kernels) and keeps what it acts on by *name*
     (`nexdyn.model.element.name_of` takes either). It acts in `frames(system)`, up to two, A and then B, or in `freedom`
@@ -65,7 +65,7 @@ class Force(Element):
         return ()
 
     def check_in(self, system: System) -> None:
-        """Raise InputError for what only the system tells: frames it refers to, freedoms of its joint."""
+        """Raise InputError for what only the system tells: frames it refers to, degrees of freedom of its joint."""
         self.frames(system)
 
     def data(self, values: Mapping[str, float]) -> list[float]:

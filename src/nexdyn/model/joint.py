@@ -1,4 +1,4 @@
-"""Joints: which two bodies, where, with which axis, and the data that go with their freedoms.
+"""Joints: which two bodies, where, with which axis, and the data that go with their degrees of freedom.
 
 A joint has a frame A on its parent and a frame B on its child; q = 0 is where the two coincide; its axis is z of both.
 
@@ -9,6 +9,10 @@ parent's frame and `anchor_b`, `axis_b`, `reference_b` in the child's, what one 
 has it in the described pose; x of B is x of A made perpendicular to z of B, so that q = 0 is the described pose, or as
 near to it as the axes allow. Where the two sides do not meet, that is the gap that assembly closes or refuses.
 
+A joint that is written body → ground is turned round, since the ground moves nothing and carries: its frames change places, and each
+turns by π about its x. Then R_z(q)ᵀ is R_z′(q), and −q e_z is q e_z′: turns about z and slides along z keep their coordinates. What
+is told of it stays as written (`written`, `told_as_written`).
+
 The kinds, with their motion, are in ``nexdyn.joints``.
 """
 
@@ -17,12 +21,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.model.body import Body
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.parameters import bound, number, sequence
@@ -34,6 +38,9 @@ if TYPE_CHECKING:
 Z = (0.0, 0.0, 1.0)
 PARALLEL = 1e-8
 """Sine of the angle below which a reference counts as parallel to its axis."""
+
+HALF_TURN = np.diag([1.0, -1.0, -1.0])
+"""By π about x."""
 
 _IN_CHILD_AXES = {"fixed", "spherical", "cartesian", "free"}
 """Kinds without a distinguished axis: their frame takes the child's axes unless an axis or a reference is given."""
@@ -53,8 +60,15 @@ class JointFrames(NamedTuple):
     p_BJ: np.ndarray
 
 
+class Written(NamedTuple):
+    """The bodies of a joint as its description names them."""
+
+    parent: Any
+    child: Any
+
+
 class ResolvedJoint(NamedTuple):
-    """The numbers of a joint, one a freedom (nv,): SI units of that freedom (N, m or N m, rad); no limit is ±inf.
+    """The numbers of a joint, one a degree of freedom (nv,): SI units of that degree of freedom (N, m or N m, rad); no limit is ±inf.
 
     `q0` (nq,) and `v0` (nv,) are None where not given.
     """
@@ -76,7 +90,7 @@ class ResolvedJoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Mimic(metaclass=CheckedCalls):
-    """q = multiplier · q of `joint` + offset, for joints of one freedom."""
+    """q = multiplier · q of `joint` + offset, for joints of one degree of freedom."""
 
     joint: str
     multiplier: Any = 1.0
@@ -92,18 +106,19 @@ class Joint(Element):
     Parameters
     ----------
     name: unique among the joints of a system.
-    parent, child: two different bodies (or their names) of the system; the parent may be `system.ground`.
+    parent, child: two different bodies (or their names) of the system. The parent may be `system.ground`; the child, too, of a
+        constraint only, and of a joint whose coordinates are turns about z and slides along z.
     at, axis, reference: point [m], axis z and direction x of the joint frame, in the world as described. Defaults: the
         child's origin, (0, 0, 1), any perpendicular; Fixed, Spherical, Cartesian and Free take the child's axes.
     anchor_a, axis_a, reference_a: the same in the parent's frame; anchor_b, axis_b, reference_b: in the child's.
     damping [N s/m, N m s/rad], stiffness [N/m, N m/rad] about `rest` [m, rad], armature [kg, kg m²], friction [N, N m]
-        (Coulomb, regularised below `friction_speed` [m/s, rad/s]): a number for all freedoms or one a freedom.
-    limits: (lower, upper) of q, or one pair a freedom; None or ±inf where there is none.
-    effort_limit [N, N m], velocity_limit [m/s, rad/s]: a number or one a freedom; None for none.
+        (Coulomb, regularised below `friction_speed` [m/s, rad/s]): a number for all degrees of freedom or one a degree of freedom.
+    limits: (lower, upper) of q, or one pair a degree of freedom; None or ±inf where there is none.
+    effort_limit [N, N m], velocity_limit [m/s, rad/s]: a number or one a degree of freedom; None for none.
     q0, v0: initial coordinates (nq) and velocities (nv).
     priority: which constraint rows to keep where joints are redundant; larger is kept first. A whole number, 0 or more,
         for all rows, or {equation: priority} for single ones, like {"DotZX": 2}.
-    mimic: a Mimic, for joints of one freedom.
+    mimic: a Mimic, for joints of one degree of freedom.
 
     A subclass sets `kind`, `nq`, `nv`; attributes it adds are numbers, or it overrides `check_own`.
     """
@@ -126,6 +141,8 @@ class Joint(Element):
     """The velocity of each freedom, seen from outside: a "turn" is e · (ω_b − ω_a), a "slide" e · u with u the velocity of the
     origin of frame B against the parent's body; e is the axis 0, 1, 2 of frame "A" or "B"."""
 
+    about_z: ClassVar[bool] = False
+    """Whether its coordinates are turns about z and slides along z alone, so that it may be turned round."""
     switchable: ClassVar[bool] = False
     """Whether events switch it on and off."""
     stride: ClassVar[int] = 0
@@ -157,6 +174,8 @@ class Joint(Element):
     v0: Any
     mimic: Mimic | None
     priority: int | Mapping[str, int] | None
+    _turned = False
+    """Whether `parent` and `child` have changed places since it was written."""
 
     def __init__(
         self,
@@ -216,27 +235,65 @@ class Joint(Element):
         )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {name_of(self.parent)!r} → {name_of(self.child)!r})"
+        return (
+            f"{type(self).__name__}({self.name!r}, {name_of(self.written.parent)!r} → {name_of(self.written.child)!r})"
+        )
+
+    @property
+    def written(self) -> Written:
+        """Its bodies as described."""
+        return Written(self.child, self.parent) if self._turned else Written(self.parent, self.child)
+
+    def copied(self, **changes: Any) -> Self:
+        twin = super().copied(**self.written._asdict() | changes)
+        twin.__dict__.pop("_turned", None)
+        return twin
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether it is described from a body to the ground; `parent` is the ground all the same."""
+        return self._turned
+
+    def set_bodies(self, parent: Body, child: Body) -> None:
+        """Its bodies as described, found in a system. InputError for one joined to itself, and for a ground that would have to move."""
+        if parent is child:
+            raise InputError(f"{self} joins body {child.name!r} to itself; parent and child must differ")
+        self.__dict__.pop("_turned", None)
+        if child.is_ground and self.tree:
+            if not self.about_z:
+                raise InputError(
+                    f"{self} has ground as its child; ground does not move, make it the parent. Its coordinates are then those of the "
+                    f"body against the ground, which differ from these in more than a sign"
+                )
+            parent, child = child, parent
+            self.__dict__["_turned"] = True
+        self.__dict__.update(parent=parent, child=child)
 
     # --- where --------------------------------------------------------------------------------------------------
 
     def frames(self, values: Mapping[str, float]) -> JointFrames:
         """The joint's two frames under the parameter `values`; needs the bodies, so the joint must be in a system."""
-        if not isinstance(self.parent, Body) or not isinstance(self.child, Body):
+        f = self.written_frames(values)
+        return JointFrames(f.R_BJ @ HALF_TURN, f.p_BJ, f.R_AJ @ HALF_TURN, f.p_AJ) if self._turned else f
+
+    def written_frames(self, values: Mapping[str, float]) -> JointFrames:
+        """The same as described: of `written`, parent and child."""
+        parent, child = self.written
+        if not isinstance(parent, Body) or not isinstance(child, Body):
             raise InputError(f"{self} is in no system yet, its bodies are names; add it first")
-        R_WP, p_WP = self.parent.pose(values)
-        R_WC, p_WC = self.child.pose(values)
+        R_WP, p_WP = parent.pose(values)
+        R_WC, p_WC = child.pose(values)
         if self.anchored:
             return self._two_sides(R_WP.T @ R_WC, R_WP.T @ (p_WC - p_WP), values)
-        p_WJ = p_WC if self.at is None else np.array(self._floats("at", 3, values))
+        p_WJ = p_WC if self.at is None else np.array(self.floats_of("at", 3, values))
         as_child = self.axis is None and self.reference is None and self.kind in _IN_CHILD_AXES
         R_WJ = R_WC if as_child else frame(*self._axes("", values))
         return JointFrames(R_WP.T @ R_WJ, R_WP.T @ (p_WJ - p_WP), R_WC.T @ R_WJ, R_WC.T @ (p_WJ - p_WC))
 
     def _two_sides(self, R_PC: np.ndarray, p_PC: np.ndarray, values: Mapping[str, float]) -> JointFrames:
         """The frames from anchors, axes and references in the bodies; what one side lacks, the other side gives."""
-        p_PA = None if self.anchor_a is None else np.array(self._floats("anchor_a", 3, values))
-        p_CB = None if self.anchor_b is None else np.array(self._floats("anchor_b", 3, values))
+        p_PA = None if self.anchor_a is None else np.array(self.floats_of("anchor_a", 3, values))
+        p_CB = None if self.anchor_b is None else np.array(self.floats_of("anchor_b", 3, values))
         if p_PA is None:
             p_PA = p_PC if p_CB is None else p_PC + R_PC @ p_CB
         if p_CB is None:
@@ -260,6 +317,18 @@ class Joint(Element):
         R_PA = R_PC @ R_CB
         return JointFrames(_with_z(R_PA, z_a) if a_says else R_PA, p_PA, R_CB, p_CB)
 
+    def told_as_written(
+        self, force: np.ndarray, moment: np.ndarray, R: np.ndarray, p: np.ndarray, values: Mapping[str, float]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of a joint that is turned: force and moment (…, 3) on the body, at the origin of A and in its axes, as those on the ground, at
+        the joint's point on the body and in the axes there. R (…, 3, 3), p (…, 3): the pose of the body."""
+        f = self.frames(values)
+        F, M = force @ f.R_AJ.T, moment @ f.R_AJ.T
+        point = p + R @ f.p_BJ
+        axes = R @ f.R_BJ @ HALF_TURN
+        M = M + np.cross(f.p_AJ - point, F)
+        return -np.einsum("...ji,...j->...i", axes, F), -np.einsum("...ji,...j->...i", axes, M)
+
     @property
     def anchored(self) -> bool:
         """Whether the frames are given in the bodies' own frames instead of the world."""
@@ -280,7 +349,7 @@ class Joint(Element):
         return z, x
 
     def _direction(self, attribute: str, values: Mapping[str, float]) -> Triple:
-        d = self._floats(attribute, 3, values)
+        d = self.floats_of(attribute, 3, values)
         return d if d == Z else direction(d, values, f"{attribute} of {self}")
 
     # --- what ---------------------------------------------------------------------------------------------------
@@ -316,7 +385,7 @@ class Joint(Element):
             )
         for point in ("at", "anchor_a", "anchor_b"):
             if mine[point] is not None:
-                self._floats(point, 3, values)
+                self.floats_of(point, 3, values)
         for side in ("", "_a", "_b"):
             if mine["axis" + side] is not None or mine["reference" + side] is not None:
                 self._axes(side, values)
@@ -344,7 +413,7 @@ class Joint(Element):
         """Raise InputError where an attribute that a subclass adds is not valid; numbers are expected."""
         for attribute in self.__dict__.keys() - _KNOWN:
             if attribute[0] != "_":
-                self._number(attribute, values)
+                self.number_of(attribute, values)
 
     def _check_priority(self) -> None:
         by_equation = self.priority if isinstance(self.priority, Mapping) else {"": self.priority}
@@ -411,12 +480,12 @@ class Joint(Element):
         return tuple([read(item, values, f"{what}[{i}]") for i, item in enumerate(x)])
 
     def _limits(self, values: Mapping[str, float]) -> tuple[Triple, Triple]:
-        """Lower and upper limits, one a freedom."""
+        """Lower and upper limits, one a degree of freedom."""
         n = self.nv
         if self.limits is None:
             return (-math.inf,) * n, (math.inf,) * n
         what = f"limits of {self}"
-        pairs = sequence(self.limits, what, "(lower, upper), or one such pair a freedom,")
+        pairs = sequence(self.limits, what, "(lower, upper), or one such pair a degree of freedom,")
         if not any(isinstance(pair, tuple) for pair in pairs):
             pairs = (pairs,) * n
         if len(pairs) != n:
@@ -439,8 +508,8 @@ class Joint(Element):
         """q0 or v0; where nq = nv + 1, q0 begins with a unit quaternion."""
         x = self.__dict__[attribute]
         if count == 1 and not isinstance(x, tuple):
-            return (self._number(attribute, values),)
-        initial = self._floats(attribute, count, values)
+            return (self.number_of(attribute, values),)
+        initial = self.floats_of(attribute, count, values)
         if attribute == "q0" and self.nq == self.nv + 1:
             return (*unit_quaternion(initial[:4], values, f"q0 of {self}"), *initial[4:])
         return initial
@@ -450,7 +519,9 @@ class Joint(Element):
         if not isinstance(mimic, Mimic):
             raise InputError(f"mimic of {self} is {mimic!r}; write Mimic(joint, multiplier, offset)")
         if self.nv != 1:
-            raise InputError(f"{self} has {self.nv} freedoms; only a joint of one freedom can mimic another")
+            raise InputError(
+                f"{self} has {counted(self.nv, 'degree of freedom')}; only a joint of one can mimic another"
+            )
         if mimic.joint == self.name:
             raise InputError(f"{self} mimics itself; name another joint")
         multiplier = number(mimic.multiplier, values, f"mimic multiplier of {self}")

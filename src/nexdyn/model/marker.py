@@ -40,14 +40,14 @@ class Marker(Element):
         """R_BM (3, 3) and p_BM (3,) [m] in the body's frame; needs the body, so the marker must be in a system."""
         R = rotation(unit_quaternion(self.orientation, values, f"orientation of {self}"))
         if self.at is None:
-            return R, np.zeros(3) if self.position is None else np.array(self._floats("position", 3, values))
+            return R, np.zeros(3) if self.position is None else np.array(self.floats_of("position", 3, values))
         R_WB, p_WB = self.body.pose(values)
-        return R_WB.T @ R, R_WB.T @ (np.array(self._floats("at", 3, values)) - p_WB)
+        return R_WB.T @ R, R_WB.T @ (np.array(self.floats_of("at", 3, values)) - p_WB)
 
     def check(self, values: Mapping[str, float]) -> None:
         if self.at is not None and self.position is not None:
             raise InputError(f"{self} has position (in the body) and at (in the world); give one of them")
         for attribute in ("at", "position"):
             if self.__dict__[attribute] is not None:
-                self._floats(attribute, 3, values)
+                self.floats_of(attribute, 3, values)
         unit_quaternion(self.orientation, values, f"orientation of {self}")

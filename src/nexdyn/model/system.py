@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, UnknownNameError, unknown
+from nexdyn.errors import InputError, UnknownNameError, counted, unknown
 from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.coupling import Coupling
@@ -261,12 +261,8 @@ class System(metaclass=CheckedCalls):
         self._admit("joint", joint, Joint)
         if joint.kind == Joint.kind:
             raise InputError(f"{joint} is of no kind; use Revolute, Prismatic, … from nexdyn.joints")
-        parent, child = self._body_of(joint, joint.parent, "parent"), self._body_of(joint, joint.child, "child")
-        if parent is child:
-            raise InputError(f"{joint} joins body {child.name!r} to itself; parent and child must differ")
-        if child is self.ground:
-            raise InputError(f"{joint} has ground as its child; ground does not move, make it the parent")
-        joint.__dict__.update(parent=parent, child=child)
+        parent, child = joint.written
+        joint.set_bodies(self._body_of(joint, parent, "parent"), self._body_of(joint, child, "child"))
         return self._keep("joint", joint)
 
     def add_coupling(self, coupling: C) -> C:
@@ -349,7 +345,9 @@ class System(metaclass=CheckedCalls):
                 continue
             original = self._named_in(joint, "joint", joint.mimic.joint)
             if original.nv != 1:
-                raise InputError(f"{joint} mimics {original}, which has {original.nv} freedoms; one is needed")
+                raise InputError(
+                    f"{joint} mimics {original}, which has {counted(original.nv, 'degree of freedom')}; one is needed"
+                )
 
     def _admit(self, kind: str, element: object, expected: type[Element]) -> None:
         """Raise InputError unless `element` is a free one of its kind under a new name."""
@@ -473,6 +471,8 @@ class System(metaclass=CheckedCalls):
                     held = new.__dict__.get(role)
                     if isinstance(held, Body):
                         new.__dict__[role] = system.body(held.name)
+                if isinstance(new, Joint):
+                    new.set_bodies(new.parent, new.child)
                 if (kind, name) in attributes or changed & element._names:
                     system._check(new)
                 new._owner = self.name

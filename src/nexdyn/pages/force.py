@@ -99,7 +99,7 @@ class _Page(ForceElement):
         """Addresses of its functions, and its numbers."""
         made = type(self).functions()
         addresses = [0.0 if f is None else f.address for f in made] + [0.0] * (3 - len(made))
-        numbers = [self._number(name, values) for name in self._numbers]
+        numbers = [self.number_of(name, values) for name in self._numbers]
         return [*addresses, float(len(numbers)), *numbers]
 
     def callbacks(self) -> tuple[Any, ...]:
@@ -114,7 +114,7 @@ class _Page(ForceElement):
 
     def check(self, values: Mapping[str, float]) -> None:
         for name in self._numbers:
-            self._number(name, values)
+            self.number_of(name, values)
 
 
 class ForcePage(_Page, PairForce):
@@ -151,11 +151,11 @@ class ForcePage(_Page, PairForce):
 
 
 class EffortPage(_Page):
-    """Base of registered efforts in a freedom of a joint; the numbers of the page are arguments by name.
+    """Base of registered efforts in a degree of freedom of a joint; the numbers of the page are arguments by name.
 
     effort(…) → τ [N, N m] of t [s], the freedom's coordinate q [m, rad], its velocity v, and the page's numbers. Needed.
     energy(…) → U [J] of q and the numbers. Left out: it stores nothing.
-    joint, freedom: the joint, or its name, and which of its freedoms, from 0.
+    joint, freedom: the joint, or its name, and which of its degrees of freedom, from 0.
     kind: the `type` in scene files. drives, sample: see ``docs/own_pages``.
     """
 

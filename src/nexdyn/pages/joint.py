@@ -26,7 +26,7 @@ from nexdyn.joints.registered import HEAD, MOST
 from nexdyn.model.joint import Joint
 from nexdyn.pages.functions import PageFunction
 from nexdyn.pages.motion import Functions, joint_functions
-from nexdyn.pages.numbers import check_numbers, numbers_of
+from nexdyn.pages.numbers import check_numbers, give_constructor, numbers_of
 
 MOST_NUMBERS = 32
 _MADE: WeakKeyDictionary[type, Functions] = WeakKeyDictionary()
@@ -65,6 +65,7 @@ class JointPage(Joint):
     sample: ClassVar[Mapping[str, float]] = {}
     rows: ClassVar[Any] = _OfPage()
     _numbers: ClassVar[dict[str, Any]] = {}
+    _paged: ClassVar[Any] = Joint
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -86,7 +87,13 @@ class JointPage(Joint):
             f = cls.__dict__.get(name)
             if callable(f) and not isinstance(f, staticmethod):
                 setattr(cls, name, staticmethod(f))
-        _give(cls)
+        give_constructor(
+            cls,
+            "self, name, parent, child",
+            "**options",
+            cls._numbers,
+            "_base.__init__(self, name, parent, child, **options)",
+        )
 
     @classmethod
     def functions(cls) -> Functions:
@@ -98,7 +105,7 @@ class JointPage(Joint):
 
     def own_number(self, values: Mapping[str, float]) -> float:
         """The address of its block (``joints.registered``), which the joint keeps."""
-        numbers = tuple(self._number(name, values) for name in self._numbers)
+        numbers = tuple(self.number_of(name, values) for name in self._numbers)
         blocks = _BLOCKS.setdefault(self, {})
         if numbers not in blocks:
             blocks[numbers] = np.array([type(self).functions().motion.address, float(self.nv), *numbers])
@@ -127,20 +134,3 @@ class JointPage(Joint):
 
 def _called(f: PageFunction, what: float, given: list[float]) -> np.ndarray:
     return f(what, given)
-
-
-def _give(cls: Any) -> None:
-    """The constructor: the arguments of all joints, and the page's numbers."""
-    import inspect
-
-    numbers = cls._numbers
-    own = [name if default is inspect.Parameter.empty else f"{name}=_{name}" for name, default in numbers.items()]
-    tail = ", ".join(["*", *own, "**options"]) if own else "**options"
-    text = (
-        f"def __init__(self, name, parent, child, {tail}):\n    _base.__init__(self, name, parent, child, **options)\n"
-        f"    self._store({', '.join(f'{name}={name}' for name in numbers)})\n"
-    )
-    scope: dict[str, Any] = {"_base": Joint, **{f"_{name}": default for name, default in numbers.items()}}
-    exec(text, scope)
-    cls.__init__ = scope["__init__"]
-    cls.__init__.__qualname__, cls.__init__.__module__ = f"{cls.__name__}.__init__", cls.__module__

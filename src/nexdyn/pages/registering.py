@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, TypeVar
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.describe import SECTIONS
 from nexdyn.errors import InputError
 from nexdyn.forces import FORCES
@@ -18,6 +19,7 @@ Page = TypeVar("Page", bound=type)
 BASES = (ForcePage, EffortPage, JointPage)
 
 
+@checked_call
 def register(page: Page) -> Page:
     """Make a page of your own known: then scene files have its `type`, and it is simulated, drawn and saved like those of the package.
 

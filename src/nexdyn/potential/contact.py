@@ -1,7 +1,7 @@
 """Friction of contacts, whose normal force is that of a spring in the height of a point above a plane, or in the distance of centres.
 
     u = J_t (x − x̃)/dt + u_r            S v_t, the sliding velocity of the contact point along the plane, two components; u_r of surfaces
-                                        that run; S is 1, or of ``forces.contact``
+                                        that run, and of bodies that turn together (``carried``); S is 1, or of ``forces.contact``
 
 where it sticks, by the spring of ``forces.sticking``, whose y is ỹ at the start (x̃ and dt as in ``step``)
 
@@ -37,6 +37,7 @@ from nexdyn.forces.sticking import LEAST, bound, grip, laid, shortened, shorteni
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.linalg.rows import WIDTH
+from nexdyn.potential.carried import carried
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.tables import (
     LAW,
@@ -120,6 +121,7 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
         run = R_B @ own.runs_b - R_A @ own.runs_a
         V_a, V_b = A[a] @ (x[a].w - past[a].w), A[b] @ (x[b].w - past[b].w)
         rub = along(Rub(run, own.ratio, R_A @ own.along_a + R_B @ own.along_b), normal)
+        run = run + (1.0 / dt) * carried(work, a, b)
         moved = (x[b].v - past[b].v) + cross(V_b, foot_B) - (x[a].v - past[a].v) - cross(V_a, foot_A) + dt * run
         glide = across(rub, moved - (normal @ moved) * normal)
         u, w = one @ glide, two @ glide

@@ -101,7 +101,7 @@ class _Coordinates:
 def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Springs, Loads, Contacts]:
     """All that acts in `system` but gravity: springs (heights above planes among them), other loads, friction of contacts.
 
-    number_of: of each body, "ground" among them. Raises InputError for an effort in a freedom without a coordinate.
+    number_of: of each body, "ground" among them. Raises InputError for an effort in a degree of freedom without a coordinate.
     """
     values, found = system.values, _Coordinates()
     tables = force_tables(system, lambda body: (number_of[body], np.eye(3), np.zeros(3)), lambda joint: (0, 0))
@@ -268,10 +268,10 @@ def _add_freedom(
     found: _Coordinates, joint: Joint, m: int, values: Mapping[str, float], number_of: Mapping[str, int], law: int,
     data: list[float],
 ) -> None:  # fmt: skip
-    """An element in freedom m of a joint."""
+    """An element in degree of freedom m of a joint."""
     if m >= len(joint.coordinates):
         raise InputError(
-            f"{joint}, {joint.kind}, has no coordinate for an effort in its freedom {m}; use an AppliedForce or a UserForce"
+            f"{joint}, {joint.kind}, has no coordinate for an effort in its degree of freedom {m}; use an AppliedForce or a UserForce"
         )
     equation, (a, b) = joint.coordinates[m], _bodies(joint, number_of)
     R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)

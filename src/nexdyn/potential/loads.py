@@ -26,6 +26,7 @@ from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, outlined
 from nexdyn.potential.blocks import add_second_entry
+from nexdyn.potential.carried import carried
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.tables import (
     BALL,
@@ -207,6 +208,17 @@ def body_here(work, i, dt):
 
 
 @formula
+def bodies_here(loads, e, dt, work):
+    """The same of both bodies of load e; of surfaces b moves against a as bodies that turn together do."""
+    entry = LoadEntries(loads.index)[e]
+    X_a, V_a = body_here(work, entry.body_a, dt)
+    X_b, V_b = body_here(work, entry.body_b, dt)
+    if entry.kind == SURFACE:
+        V_b = Motion(V_b.w, V_b.v + (1.0 / dt) * carried(work, entry.body_a, entry.body_b))
+    return X_a, V_a, X_b, V_b
+
+
+@formula
 def chart_force(loads, e, t, dt, work, i, length):
     """Q of load e in the chart, of bodies a and b, at x with component i of the two increased by DIFFERENCE, or that part of `length`;
     HERE: at x."""
@@ -268,8 +280,7 @@ def add_forces(loads, t, dt, work):
     h = dt * dt
     for e in range(len(entries)):
         a, b = entries[e].body_a, entries[e].body_b
-        X_a, V_a = body_here(work, a, dt)
-        X_b, V_b = body_here(work, b, dt)
+        X_a, V_a, X_b, V_b = bodies_here(loads, e, dt, work)
         status, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
         if status != 0:
             return E, guessed, entries[e].element
@@ -342,8 +353,7 @@ def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
     now, before = MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
     for e in range(len(loads.index)):
         entry = LoadEntries(loads.index)[e]
-        X_a, V_a = body_here(work, entry.body_a, dt)
-        X_b, V_b = body_here(work, entry.body_b, dt)
+        X_a, V_a, X_b, V_b = bodies_here(loads, e, dt, work)
         before[e] = now[e]
         now[e] = rate_of(loads, e, X_a, V_a, X_b, V_b)
         if loads.held[e] >= 0:
@@ -458,8 +468,7 @@ def _(room: Any, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: An
     # scratch: rows 0 to 5 K, 6 to 17 the motions of B against A of the coordinates of both bodies, 18 K times one of them
     entry, tables, rows, A = LoadEntries(loads.index)[e], loads.forces, loads.rate, Mat3Rows(work.turning, 0)
     k, a, b = entry.element, entry.body_a, entry.body_b
-    X_a, V_a = body_here(work, a, dt)
-    X_b, V_b = body_here(work, b, dt)
+    X_a, V_a, X_b, V_b = bodies_here(loads, e, dt, work)
     if apart(tables, k, X_a, X_b, dt):
         return
     X_aA, X_bB = frames_a(tables)[k], frames_b(tables)[k]

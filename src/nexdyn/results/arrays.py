@@ -35,7 +35,7 @@ def labelled(
 
 
 def of_joint(observed: Observed, name: str, values: np.ndarray, own: list[tuple[str, str]]) -> xr.DataArray:
-    """Coordinates or freedoms of one joint, whose labels and units are `own`; a single one has no axis."""
+    """Coordinates or degrees of freedom of one joint, whose labels and units are `own`; a single one has no axis."""
     dim, labels, units = QUANTITIES[name].dims[0], [label for label, _ in own], [unit for _, unit in own]
     attributes = {"units": common_unit(units), "long_name": QUANTITIES[name].long_name}
     coords: dict[str, Any] = {"time": _time(observed)}

@@ -31,7 +31,7 @@ class ErrorEstimate:
         return self._of_joint("joint_position", "coordinate", joint)
 
     def joint_velocity(self, joint: str) -> xr.DataArray:
-        """The errors (time, freedom) of a joint's velocities [rad/s, m/s]; of one freedom (time,)."""
+        """The errors (time, freedom) of a joint's velocities [rad/s, m/s]; of one degree of freedom (time,)."""
         return self._of_joint("joint_velocity", "freedom", joint)
 
     def position(self, body: str) -> xr.DataArray:

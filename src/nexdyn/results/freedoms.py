@@ -1,4 +1,4 @@
-"""Names and units of the coordinates and freedoms of joints."""
+"""Names and units of the coordinates and degrees of freedom of joints."""
 
 from __future__ import annotations
 

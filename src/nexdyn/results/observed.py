@@ -230,8 +230,22 @@ class Observed:
         if name in OF_JOINTS:
             if self.lost:
                 return self.stored[name][rows][:, index]
-            return np.asarray(getattr(seen, _FIELDS[name]))[:, self._joint_columns[index]][..., FORCE_FIRST]
+            found = np.asarray(getattr(seen, _FIELDS[name]))[..., FORCE_FIRST]
+            return self._as_written(found, seen)[:, self._joint_columns[index]]
         return np.asarray(getattr(seen, _FIELDS[name]))[:, index]
+
+    def _as_written(self, wrenches: np.ndarray, seen: Observation) -> np.ndarray:
+        """Those (N, joints, 6) of joints described from a body to the ground, as described."""
+        system, joints, bodies = self.tree.system, self.labels.dims["joint"], self.labels.dims["body"]
+        for j, name in enumerate(joints):
+            joint = system.joints.get(name)
+            if joint is not None and joint.is_turned:
+                b, k = list(bodies).index(joint.child.name), self._joint_columns[j]
+                told = joint.told_as_written(
+                    wrenches[:, k, :3], wrenches[:, k, 3:], seen.R[:, b], seen.position[:, b], system.values
+                )
+                wrenches[:, k] = np.concatenate(told, axis=-1)
+        return wrenches
 
     def of_joint(self, name: str, joint: str) -> np.ndarray:
         """Positions, velocities or accelerations of one joint at all samples; of a mimic joint those it takes."""

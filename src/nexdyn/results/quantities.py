@@ -41,7 +41,9 @@ QUANTITIES: dict[str, Quantity] = {
     "acceleration": Quantity(("body", "axis"), "m/s^2", "acceleration of the body's origin, world axes"),
     "angular_acceleration": Quantity(("body", "axis"), "rad/s^2", "angular acceleration of the body, world axes"),
     "reaction": Quantity(
-        ("joint", "component"), "", "reaction of the joint on its child: the part that its freedoms do not feel"
+        ("joint", "component"),
+        "",
+        "reaction of the joint on its child: the part that its degrees of freedom do not feel",
     ),
     "transmitted": Quantity(("joint", "component"), "", "whole force and moment of the joint on its child"),
     "multiplier": Quantity(("row",), "", "multipliers of the constraint rows, 0 of rows that are not kept"),
@@ -185,6 +187,6 @@ def spring_counters(tree: Tree) -> list[tuple[str, str]]:
 
 
 def joint_labels(tree: Tree, joint: str, table: dict[str, tuple[tuple[str, str], ...]]) -> list[tuple[str, str]]:
-    """Label and unit of each coordinate (or freedom) of a joint, or of the floating body `joint`."""
+    """Label and unit of each coordinate (or degree of freedom) of a joint, or of the floating body `joint`; of a constraint only none."""
     kind = joint_class(tree.system.joints.get(joint)).kind
-    return [(f"{joint}.{name}" if name else joint, unit) for name, unit in table[kind]]
+    return [(f"{joint}.{name}" if name else joint, unit) for name, unit in table.get(kind, ())]

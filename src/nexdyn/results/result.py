@@ -200,7 +200,7 @@ class Result:
         or three numbers [m] in the frame of the body that the wrench acts on; without it the joint's point, the origin of its frame
         on the parent. frame: whose axes components are in: "world", a body or a marker; without it those of the joint's frame.
 
-        What acts along the joint's own freedoms (springs, dampers, friction, drives) is left out; `transmitted` has it.
+        What acts along the joint's own degrees of freedom (springs, dampers, friction, drives) is left out; `transmitted` has it.
         Without `joint`, of all joints (time, joint, component), each on its child, at its point and in its axes.
         InputError for names that are not, and for a body that the joint does not act on.
         """
@@ -324,8 +324,8 @@ class Result:
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """What was said of the start, and on the way: `kind` "gap", "limit", "start", "contact", "step", "degrees", "violation" or
-        "singular", `where`, `value` in `units`, `angle` [rad], `text`."""
+        """What was said of the start, and on the way: `kind` "gap", "limit", "start", "contact", "step", "degrees", "violation",
+        "singular" or "energy", `where`, `value` in `units`, `angle` [rad], `text`."""
         return [dict(one) for one in self.recording.settings.get("warnings", [])]
 
     # --- forces -----------------------------------------------------------------------------------------------------
@@ -474,9 +474,7 @@ class Result:
         values = observed.of_joint(name, joint)
         own = joint_labels(observed.tree, joint, table)
         if not own:
-            raise InputError(
-                f"joint {joint!r} is fixed and has no coordinates; joints: {', '.join(observed.tree.joint_names)}"
-            )
+            raise InputError(f"joint {joint!r} has no coordinates; joints: {', '.join(observed.tree.joint_names)}")
         per = {"joint_position": "", "joint_velocity": "/s", "joint_acceleration": "/s^2"}[name]
         return of_joint(observed, name, values, [(label, unit + per) for label, unit in own])
 

@@ -30,8 +30,8 @@ def wrench_on(
     """`wrench` (time, 6) of `joint` as asked for, and what it is in words. Arguments as of `Result.reaction`."""
     j = system.joints[joint]
     sign, body = _side(j, on)
-    R_PJ, p_PJ, _, _ = j.frames(system.values)
-    R_WP, p_P = _pose(observed, system, j.parent.name)
+    R_PJ, p_PJ, _, _ = j.written_frames(system.values)
+    R_WP, p_P = _pose(observed, system, j.written.parent.name)
     R_WJ, p_J = R_WP @ R_PJ, p_P + R_WP @ p_PJ
     f, m = (sign * np.einsum("tij,tj->ti", R_WJ, part) for part in (wrench[:, :3], wrench[:, 3:]))
     about, point = _point(observed, system, p_J, at, body)
@@ -43,12 +43,13 @@ def wrench_on(
 
 def _side(joint: Joint, on: Element | str | None) -> tuple[float, str]:
     """The sign of the wrench on body `on`, and its name."""
-    name = joint.child.name if on is None else _name(on, "on", "the body that the wrench acts on")
-    if name == joint.child.name:
+    parent, child = (body.name for body in joint.written)
+    name = child if on is None else _name(on, "on", "the body that the wrench acts on")
+    if name == child:
         return 1.0, name
-    if name == joint.parent.name:
+    if name == parent:
         return -1.0, name
-    raise InputError(f"on is {name!r}; joint {joint.name!r} acts on {joint.child.name!r} and {joint.parent.name!r}")
+    raise InputError(f"on is {name!r}; joint {joint.name!r} acts on {child!r} and {parent!r}")
 
 
 def _point(observed: Observed, system: System, p_J: Array, at: Any, body: str) -> tuple[Array, str]:

@@ -78,8 +78,8 @@ class Watched:
         """Of a joint stop: whether its compliant part acts, because the joint rests on it."""
         values = system.values
         if event is not None:
-            self.sign, self.tolerance = event.sign, event._number("tolerance", values)
-            self.level = event._number("value" if event.time is None else "time", values)
+            self.sign, self.tolerance = event.sign, event.number_of("tolerance", values)
+            self.level = event.number_of("value" if event.time is None else "time", values)
         else:
             assert stop is not None
             self.sign, self.tolerance, self.level = 1 if end else -1, 1e-9, stop.ends(system)[end]
@@ -476,8 +476,8 @@ class Run:
             float(observed.of_joint("joint_velocity", stop.joint)[0, stop.freedom]),
         )
         velocity: dict[str, np.ndarray] | None = None  # too slow for an impulse
-        if (speed if watched.end else -speed) > stop._number("rest_speed", values):
-            restitution = stop._number("restitution", values)
+        if (speed if watched.end else -speed) > stop.number_of("rest_speed", values):
+            restitution = stop.number_of("restitution", values)
             velocity = self.march.after_impact(observed, stop.joint, stop.freedom, restitution)
         watched.acting = velocity is None
         self.set_active_stops()

@@ -31,7 +31,7 @@ from nexdyn.tree.tree import Tree
 def on_tree(
     tree: Tree, q: np.ndarray, v: np.ndarray, joint: str, freedom: int, restitution: float
 ) -> dict[str, np.ndarray]:
-    """Velocities by joint after one freedom of a joint of a tree has bounced."""
+    """Velocities by joint after one degree of freedom of a joint of a tree has bounced."""
     h, still = np.zeros((2, tree.nv))
     j = tree.coordinates[joint].v.start + freedom
     h[j] = 1.0
@@ -104,7 +104,10 @@ def when_clamped(
     told = {}
     for name in clamps:
         joint = system.joint(name)
-        R_WA = rotation_matrix(q[model.body_index[joint.parent.name], :4]) @ joint.frames(system.values).R_AJ
+        R_WA = (
+            rotation_matrix(q[model.body_index[joint.written.parent.name], :4])
+            @ joint.written_frames(system.values).R_AJ
+        )
         wrench = held.reaction(name)
         told[name] = {"force": (R_WA @ wrench.force).tolist(), "moment": (R_WA @ wrench.moment).tolist()}
     return _by_joint(model, q, after), told

@@ -292,7 +292,7 @@ class March(metaclass=CheckedContract):
 
     @abstractmethod
     def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
-        """Velocities by joint after one freedom of a joint has bounced, the others free to follow."""
+        """Velocities by joint after one degree of freedom of a joint has bounced, the others free to follow."""
 
     def go_on_from(self, old: March) -> None:
         """As the march in place of which this one has been made within a run, with the states of its forces."""

@@ -75,13 +75,13 @@ def _code(tree: Tree, joint: str) -> int:
 
 @functools.cache
 def _turning() -> np.ndarray:
-    """(6, kinds): whether freedom m of a joint of a kind is an angle or a rotation."""
+    """(6, kinds): whether degree of freedom m of a joint of a kind is an angle or a rotation."""
     in_python = getattr(turns, "py_func", turns)  # called here, a formula would be compiled by itself
     return np.array([[bool(in_python(kind, m)) for kind in range(REGISTERED + 1)] for m in range(6)])
 
 
 def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
-    """The freedom whose pivot in the last evaluation is no inertia, and that pivot; None where all are sound.
+    """The degree of freedom whose pivot in the last evaluation is no inertia, and that pivot; None where all are sound.
 
     A pivot must be above 0, and that of a turn above what rounding leaves of its link's moments of inertia about the
     joint: a thin rod on a ball joint has none about its own axis. Of several the outermost, which spoils the others.

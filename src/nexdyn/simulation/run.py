@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.assembly.contact_steps import constant_step
+from nexdyn.assembly.notices import Notice, kept_notices
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import SolveError, warn
 from nexdyn.results.result import Result
@@ -36,7 +39,7 @@ class Runs(March):
         if peaks and thinned:
             self.keep_peaks()
         if (peaks and thinned) or has_events(self.system):
-            return run_with_events(self, t_end, times, keep_start, progress)
+            return self._watched(run_with_events(self, t_end, times, keep_start, progress), None)
         self.start_rows(keep_start)
         watch, self._begun = Stopwatch(), True
         try:
@@ -69,9 +72,25 @@ class Runs(March):
         rows = np.concatenate([*self._rows, self.present()])
         self.look_at_constraints(rows)
         self.look_for_singular(rows)
-        result = self.result()
-        if is_watched(self.system, self.method):
-            seen = rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(int))]
-            if message := growth_of(self._result(seen), result, self.method):
-                raise SolveError(message, time=self.t, result=self.result("failed", message))
+        return self._watched(self.result(), rows)
+
+    def _watched(self, result: Result, rows: np.ndarray | None) -> Result:
+        """The result of a run that has ended, whose energy has been looked at where it tells of steps too long for a contact: in a few of
+        its rows, or, where these are None, in all that it holds. SolveError where explicit steps have thrown bodies off."""
+        if result.status != "finished" or not is_watched(self.system, self.method):
+            return result
+        seen = result
+        if rows is not None:
+            seen = self._result(rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(int))])
+        growth = growth_of(seen, result, self.method)
+        if growth is None:
+            return result
+        if constant_step(self.method) is not None:
+            result.recording = dataclasses.replace(result.recording, status="failed", message=growth.text)
+            raise SolveError(growth.text, time=self.t, result=result)
+        if not any(notice.kind == "energy" for notice in self.warnings or ()):
+            self.warnings = [*(self.warnings or []), Notice("energy", "", growth.energy, "J", 0.0, growth.text)]
+            settings = result.recording.settings | kept_notices(self.warnings)
+            result.recording = dataclasses.replace(result.recording, settings=settings)
+            warn(growth.text)
         return result

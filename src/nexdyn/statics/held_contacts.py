@@ -3,11 +3,20 @@
     0 = τ + Cqᵀ λ + Σ (N f_n + T f_t)          of all bodies; N, T: wrenches of unit forces at each contact point that presses
     δ(λ, f_n, f_t) of the null space of (Cqᵀ, N, T) with δf_t ≠ 0: other friction carries the same loads
 
-T has columns of points that stick alone: what slides has its friction from the law. Normal forces are unique, as the law gives them from
-the depths; they take part, because depths give way.
+T has columns of points that stick: what slides on a surface that runs has its friction from the law. Normal forces are unique, as the law
+gives them from the depths; they take part, because depths give way.
+
+A point that holds as much as it can, with the friction f_t, may hold less, but no more: of its δf_t
+
+    f̂ · δf_t ≤ −`INWARD` |δf_t × n · f̂|,   f̂ = f_t/|f_t|
+
+and whether there is such a δ with δf_t ≠ 0 is a linear program for each column. (A ladder against a wall whose friction is at its limit
+above stands with less of it as well; a block that holds as much as it can at all of its corners has one friction.)
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -24,7 +33,8 @@ INDEPENDENT = 1e-9
 """The part of the largest singular value from which one is not 0."""
 FREE = 1e-8
 """The square of the part of a unit force from which it lies in the null space."""
-"""Where the point, the normal and whether it sticks stand in what is recorded of a contact."""
+INWARD = 1e-6
+"""By how much friction that is at its limit falls, as a part of what it turns by."""
 
 
 def contacts_not_unique(report: AssemblyReport) -> list[str]:
@@ -35,6 +45,7 @@ def contacts_not_unique(report: AssemblyReport) -> list[str]:
         return []
     length = mechanism_length(model)
     q, columns, owners, tangential = report.q, list[np.ndarray](), list[str](), list[bool]()
+    full: list[tuple[int, int]] = []  # the columns along and across friction that is at its limit
     R, first = rotation_matrix(q[:, :4]), 0
     for force in system.forces.values():
         count = len(force.states(system.values))
@@ -50,12 +61,16 @@ def contacts_not_unique(report: AssemblyReport) -> list[str]:
         for row in map(Seen, force.motion_table(force.data_in(system), at[0], at[1], own[None])[0]):
             if not row.normal_force > 0.0:
                 continue
-            n, p = np.array(row.normal), np.array(row.point)
-            across = np.linalg.svd(n[None])[2][1:]
+            n, p, f_t = np.array(row.normal), np.array(row.point), np.array(row.force)
+            f_t -= (f_t @ n) * n
             units = [(np.zeros(3), n, False)]
             if row.sticks == 1.0:
-                units += [(np.zeros(3), u, True) for u in across]
+                units += [(np.zeros(3), u, True) for u in np.linalg.svd(n[None])[2][1:]]
                 units += [(n * length, np.zeros(3), True)] if force.code == SURFACE and row.area > 0.0 else []
+            elif force.sticks and f_t.any() and not np.array(row.sliding).any():
+                along = f_t / np.linalg.norm(f_t)
+                units += [(np.zeros(3), along, True), (np.zeros(3), np.cross(n, along), True)]
+                full.append((len(columns) + 1, len(columns) + 2))
             for moment, f, along in units:
                 column = np.zeros((model.nb + 1, 6))
                 for sign, i in zip((1.0, -1.0), bodies, strict=True):
@@ -72,7 +87,30 @@ def contacts_not_unique(report: AssemblyReport) -> list[str]:
     sizes = np.linalg.norm(rows, axis=0)
     whole = np.column_stack([rows / np.where(sizes > 0.0, sizes, 1.0), np.column_stack(columns) * scale[:, None]])
     _, s, Vt = np.linalg.svd(whole, full_matrices=False)
-    bound = Vt[: int((s > INDEPENDENT * s[0]).sum()), rows.shape[1] :]
+    rank = int((s > INDEPENDENT * s[0]).sum())
+    bound = Vt[:rank, rows.shape[1] :]
     free = 1.0 - np.einsum("rc,rc->c", bound, bound) > FREE
+    if full and free.any():
+        free &= _within_limits(Vt[:rank], rows.shape[1], full, free)
     found = {owner: None for owner, along, moves in zip(owners, tangential, free, strict=True) if along and moves}
     return list(found)
+
+
+def _within_limits(bound: np.ndarray, first: int, full: list[tuple[int, int]], free: np.ndarray) -> np.ndarray:
+    """Which of the contacts' columns, from `first` on, that are `free` stay so where friction at its limit may fall alone. bound: an
+    orthonormal basis (r, columns) of what is determined."""
+    from scipy.optimize import linprog
+
+    n = bound.shape[1]
+    inward = np.zeros((2 * len(full), n))
+    for k, (along, across) in enumerate(full):
+        for i, sign in enumerate((1.0, -1.0)):
+            inward[2 * k + i, [first + along, first + across]] = 1.0, sign * INWARD
+    found = np.zeros(len(free), dtype=bool)
+    for c in np.flatnonzero(free):
+        for sign in (1.0, -1.0):
+            aim = np.zeros(n)
+            aim[first + c] = sign
+            least = linprog(aim, inward, np.zeros(len(inward)), bound, np.zeros(len(bound)), bounds=(-1.0, 1.0))
+            found[c] |= least.status == 0 and -least.fun > math.sqrt(FREE)
+    return found

@@ -1,6 +1,6 @@
 """`nx.inverse_dynamics`: what drives must do for a recorded motion, and the reactions of the joints in it.
 
-    tree    τ = M a + h − (all that acts by itself)                                    in every freedom
+    tree    τ = M a + h − (all that acts by itself)                                    in every degree of freedom
     loops   Cqᵀ λ + Sᵀ σ = Q − M a,   τ = −σ                                            S: coordinates that are driven
 
 Rates of a table come from polynomials through each sample's neighbours: with x(s) the motion from sample k on, q_k ∘ x,
@@ -66,7 +66,7 @@ class Efforts:
     """The outcome of `nx.inverse_dynamics`.
 
     t (N,) [s]; q, v, a: the motion as it was taken, in coordinates of the tree (N, nq), (N, nv), or of bodies; tau (N, n)
-    [N m, N] by freedom; freedoms: "joint" or "joint.i" of each column. motion: the motion as a Result, with reactions.
+    [N m, N] by degree of freedom; freedoms: "joint" or "joint.i" of each column. motion: the motion as a Result, with reactions.
     """
 
     system: System
@@ -99,7 +99,7 @@ class Efforts:
         return found
 
     def effort(self, joint: str) -> Array:
-        """What the drive of a joint must give (N,) [N m, N], or (N, freedoms) where it has several."""
+        """What the drive of a joint must give (N,) [N m, N], or (N, degrees of freedom) where it has several."""
         if joint not in self._columns:
             raise unknown("driven joint", joint, self._columns)
         tau = self.tau[:, self._columns[joint]]
@@ -126,7 +126,7 @@ def inverse_dynamics(
         where they are described. With loops, coordinates of `actuators`.
     t: times (N,) [s] of a table, increasing, in any steps.
     actuators: joints that drive a mechanism with loops, as many coordinates as it has degrees of freedom; by default those
-        of the table. On a tree every freedom is told.
+        of the table. On a tree every degree of freedom is told.
     window: samples, odd, by which rates of a table are found; more than 5 smooth.
 
     States of forces (integrals, lags, samples, bristles) go along with the motion, from those described on; a Result that

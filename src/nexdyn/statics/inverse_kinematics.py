@@ -220,7 +220,7 @@ class _Reach:
         self.units = np.tile([1.0, 1.0, 1.0, self.length, self.length, self.length], self.model.nb)
 
     def _bounds(self, limits: bool, locks: list[str]) -> tuple[Array, Array, list[tuple[str, int]]]:
-        """Lower and upper limits, and the joint and freedom of each; locked ones are found at the start (NaN)."""
+        """Lower and upper limits, and the joint and degree of freedom of each; locked ones are found at the start (NaN)."""
         lower, upper, named = [], [], []
         for name in locks:
             if not len(self.system.joint(name).coordinates):

@@ -24,7 +24,7 @@ _POSITIONS = {"wx": "rx", "wy": "ry", "wz": "rz", "vx": "px", "vy": "py", "vz": 
 
 
 def freedoms(tree: Tree) -> list[tuple[str, str, str]]:
-    """(position, velocity, unit of the position) of every freedom of the tree."""
+    """(position, velocity, unit of the position) of every degree of freedom of the tree."""
     found = []
     for joint in tree.joint_names:
         labels = joint_labels(tree, joint, FREEDOMS)

@@ -239,7 +239,7 @@ class Pencil:
         return np.asarray(of_bodies[1:] / [1.0, 1.0, 1.0, self.length, self.length, self.length])
 
     def _names(self) -> None:
-        """S (freedoms, 6 nb): the positions, or the rates, of all joints from the motion of the bodies."""
+        """S (degrees of freedom, 6 nb): the positions, or the rates, of all joints from the motion of the bodies."""
         model = self.model
         tree = self.tree = Tree(self.system, open_forest(self.system))
         self.names = freedoms(tree)

@@ -332,7 +332,7 @@ def _size(system: System, name: str, scale: Mapping[str, float] | None) -> float
 
 
 def _freedoms(result: Result, tree: Tree) -> list[str]:
-    """Labels of the freedoms of the initial state."""
+    """Labels of the degrees of freedom of the initial state."""
     system = result.system
     if result.recording.q.shape[1] != tree.nq or result.recording.v.shape[1] != tree.nv:
         raise InputError(
@@ -351,7 +351,7 @@ def _simulated(system: System, t_end: float, **given: Any) -> Result:
 def _of_state(
     system: System, t_end: float, labels: Sequence[str], result: Result, nominal: Result, given: Mapping[str, Any]
 ) -> list[Variation]:
-    """Runs from neighbouring initial states, a freedom each."""
+    """Runs from neighbouring initial states, a degree of freedom each."""
     tree = result.tree
     q, v = result.recording.q[0], result.recording.v[0]
     found = []

@@ -1,7 +1,7 @@
 """Force elements on a tree. Without elements (None) nothing is compiled and nothing costs.
 
 X_WF = X_Wi X_iF,   V_F = (R ω, R (v + ω × p_iF))                 of the frames A and B of an element
-F_ext,i += the wrench at the frame's origin, moved to body i;      τ_j += effort in a freedom
+F_ext,i += the wrench at the frame's origin, moved to body i;      τ_j += effort in a degree of freedom
 
 Torsion springs whose turns no coordinate counts: ``wound``.
 """

@@ -1,6 +1,6 @@
 """What acts on a tree in motion: the efforts of the joints themselves, and the force elements.
 
-    τ_j = spring, damper and friction of freedom j;   F_ext of a body = Σ wrenches on it, in its frame
+    τ_j = spring, damper and friction of degree of freedom j;   F_ext of a body = Σ wrenches on it, in its frame
 
 Force elements know poses and velocities of marker frames in world axes, nothing of the tree.
 """

@@ -44,7 +44,7 @@ class CouplingTables(NamedTuple):
 
 
 class Factorisation(NamedTuple):
-    """What CRBA works in: the freedoms above each, M of the tree and of the independent coordinates, h, and a zero v̇."""
+    """What CRBA works in: the degrees of freedom above each, M of the tree and of the independent coordinates, h, and a zero v̇."""
 
     above: Any
     M_tree: Any

@@ -4,7 +4,7 @@ From (t, q, v, a) of the samples, on the tables in which welded bodies are links
 
     A_true = A + X⁻¹ (0, g);   v̇ of a point p of the link = A.v + ω × V.v + ω̇ × p + ω × (ω × p)
     wrench of a joint on its child = X_J F, at the parent-side frame's origin in its axes
-    reaction = X_J (F − Ĥ HᵀF): what is left without the effort along the joint's freedoms
+    reaction = X_J (F − Ĥ HᵀF): what is left without the effort along the joint's degrees of freedom
 """
 
 from __future__ import annotations

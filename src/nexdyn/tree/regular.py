@@ -24,7 +24,7 @@ PART = 0.1
 
 
 def weak_joints(system: System, forest: Forest) -> list[str]:
-    """The joints of a tree that can move without moving inertia; [] where each freedom moves some."""
+    """The joints of a tree that can move without moving inertia; [] where each degree of freedom moves some."""
     values = system.values
     if not any(_thin(system, name) for name in system.bodies):
         return []

@@ -61,7 +61,7 @@ class Tree(metaclass=CheckedCalls):
     act in `nx.simulate`. A body without a joint floats on a free joint that carries its name.
 
     Raises InputError for a loop, a body that two joints carry, an unknown mimic, or a coupling that is not about two
-    joints of one freedom each.
+    joints of one degree of freedom each.
     """
 
     def __init__(self, system: System, _forest: Forest | None = None, coupled: bool = True) -> None:
@@ -72,7 +72,7 @@ class Tree(metaclass=CheckedCalls):
         self.nq, self.nv = c.nq, c.nv
         self._work = tables.new_work(self.nb, self._compiled.nv)
         self._held = Handle(self._compiled.model, self._work)
-        self._address = self._held.address
+        self.address = self._held.address
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -215,8 +215,8 @@ class Tree(metaclass=CheckedCalls):
         """
         if self._coupling is not None:
             return None
-        kernel = compiled_for(entries.aba_one, self._address, self.neutral(), *np.zeros((3, self.nv)))
-        return None if kernel is None else (kernel, self._address, self.nv)
+        kernel = compiled_for(entries.aba_one, self.address, self.neutral(), *np.zeros((3, self.nv)))
+        return None if kernel is None else (kernel, self.address, self.nv)
 
     def _aba_batch(self, q: Any, v: Any, tau: Any) -> Array:
         if self._coupling is not None:
@@ -227,7 +227,7 @@ class Tree(metaclass=CheckedCalls):
             self._lanes.run(aba_in_lanes, q, v, tau, a)
             bad = -1 if np.isfinite(a).all() else int(np.argwhere(~np.isfinite(a))[0, 0])
         else:
-            bad = entries.aba(self._address, q, v, tau, a)
+            bad = entries.aba(self.address, q, v, tau, a)
         if bad >= 0:
             self.forward_dynamics(q[bad], v[bad], tau[bad], dynamics="crba")  # names the joint
             raise SingularError("the accelerations are not finite; check masses, velocities and efforts")
@@ -244,7 +244,7 @@ class Tree(metaclass=CheckedCalls):
         if shape:
             self._lanes.run(rnea_in_lanes, q, v, a, tau)
         else:
-            entries.rnea(self._address, q, v, a, tau)
+            entries.rnea(self.address, q, v, a, tau)
         return self._reduce(tau).reshape(*shape, self.nv)
 
     def crba(self, q: Any) -> Array:
@@ -312,7 +312,7 @@ class Tree(metaclass=CheckedCalls):
     def rnea_derivatives(self, q: Any, v: Any, a: Any) -> InverseDerivatives:
         """(∂τ/∂q, ∂τ/∂v, ∂τ/∂a = M) of τ = rnea(q, v, a), (…, nv, nv) each, analytic in O(n d) for depth d.
 
-        Column j of ∂τ/∂q is the rate along freedom j from q, as `integrate` goes, v and a held. A batch runs in lanes.
+        Column j of ∂τ/∂q is the rate along degree of freedom j from q, as `integrate` goes, v and a held. A batch runs in lanes.
         Carpentier & Mansard 2018; Singh, Russell & Wensing 2022. {doc}`derivatives` has the equations.
         """
         from nexdyn.tree.derivatives.differentiate import inverse_derivatives
@@ -342,7 +342,7 @@ class Tree(metaclass=CheckedCalls):
         q, v = self._full(q, v)
         n = self._compiled.nv
         C = np.zeros((len(q), n, n))
-        entries.coriolis(self._address, q, v, self._poses(), C)
+        entries.coriolis(self.address, q, v, self._poses(), C)
         if self._coupling:
             G = self._coupling.matrix()
             C = G.T @ C @ G
@@ -365,7 +365,7 @@ class Tree(metaclass=CheckedCalls):
         shape, (q,) = self.batch(("q", q, self.nq))
         (full,) = self._full(q)
         poses = self._poses(len(q))
-        entries.link_poses(self._address, full, poses)
+        entries.link_poses(self.address, full, poses)
         R_W, p_W = poses[..., :9].reshape(len(q), self.nb + 1, 3, 3), poses[..., 9:]
         link, R_LF, p_LF = self._frames(frame)
         R = R_W[:, link] @ R_LF
@@ -453,7 +453,8 @@ class Tree(metaclass=CheckedCalls):
     def joint_wrenches(self, q: Any, v: Any, a: Any) -> dict[str, Array]:
         """The whole wrench (…, 6), moment first, that each joint puts on its child, fixed joints included.
 
-        At the joint's point in the parent-side joint frame, while the tree moves with acceleration `a` under gravity.
+        At the joint's point in the parent-side joint frame, while the tree moves with acceleration `a` under gravity. Of a joint that is
+        described from a body to the ground the parent is the ground.
         """
         from nexdyn.tree.observe import joint_wrenches
 
@@ -585,7 +586,7 @@ class Tree(metaclass=CheckedCalls):
         if in_lanes:
             self._lanes.run(crba_in_lanes, full, M)
         else:
-            entries.crba(self._address, full, M)
+            entries.crba(self.address, full, M)
         if self._coupling:
             G = self._coupling.matrix()
             M = np.ascontiguousarray(G.T @ M @ G)
@@ -594,7 +595,7 @@ class Tree(metaclass=CheckedCalls):
     def _link_motion(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         q, v = self._full(q, v)
         poses, twists = self._poses(len(q)), np.zeros((len(q), self.nb + 1, 6))
-        entries.link_motion(self._address, q, v, poses, twists)
+        entries.link_motion(self.address, q, v, poses, twists)
         R = poses[..., :9].reshape(len(q), self.nb + 1, 3, 3)
         return R, poses[..., 9:], twists[..., :3], twists[..., 3:]
 
@@ -621,7 +622,7 @@ class Tree(metaclass=CheckedCalls):
         link, R, p = self._frames(frame)
         J, J_dot = np.zeros((2, len(q), 6, self._compiled.nv))
         X_bF = np.concatenate([R.ravel(), p])
-        entries.jacobian(self._address, q, v, self._poses(), int(link), X_bF, REFERENCES[reference], J, J_dot)
+        entries.jacobian(self.address, q, v, self._poses(), int(link), X_bF, REFERENCES[reference], J, J_dot)
         return tuple(self._columns(x).reshape(*shape, 6, self.nv) for x in (J, J_dot))  # type: ignore[return-value]
 
     def _momentum(self, q: Any, v: Any) -> tuple[tuple[int, ...], _Momentum]:
@@ -629,7 +630,7 @@ class Tree(metaclass=CheckedCalls):
         q, v = self._full(q, v)
         n = len(q)
         state = _Momentum(np.empty((n, 6)), np.zeros((n, 6, self._compiled.nv)), np.empty((n, 3)), np.empty((n, 2)))
-        entries.momentum_and_energy(self._address, q, v, self._poses(), *state)
+        entries.momentum_and_energy(self.address, q, v, self._poses(), *state)
         return shape, state
 
     def _centroidal(self, q: Any, v: Any) -> tuple[tuple[int, ...], _Momentum]:
@@ -643,7 +644,7 @@ class Tree(metaclass=CheckedCalls):
         (q,) = self._full(q)
         link = int(self._frames(body)[0])
         com, mass, J = np.empty((len(q), 3)), np.empty(len(q)), np.zeros((len(q), 3, self._compiled.nv))
-        entries.subtree(self._address, q, np.zeros((len(q), self._compiled.nv)), self._poses(), link, com, mass, J)
+        entries.subtree(self.address, q, np.zeros((len(q), self._compiled.nv)), self._poses(), link, com, mass, J)
         if not mass[0] > 0.0:
             raise SingularError(f"the subtree of body {body!r} has no mass, so no centre of mass", where=body)
         return com.reshape(*shape, 3), self._columns(J).reshape(*shape, 3, self.nv)
@@ -665,7 +666,7 @@ class Tree(metaclass=CheckedCalls):
         return tuple(np.swapaxes(x, 1, 2).copy().reshape(*shape, 6, x.shape[1]) for x in (H, W))  # type: ignore[return-value]
 
     def refuse_singular(self, j: int, pivot: float, advice: str = "") -> None:
-        """Raise the SingularError of freedom j, whose pivot in the factors of M is too small."""
+        """Raise the SingularError of degree of freedom j, whose pivot in the factors of M is too small."""
         name = next(name for name, place in self.coordinates.items() if place.v.start <= j < place.v.stop)
         raise SingularError(
             f"joint {name!r} moves no inertia (pivot {pivot:.3g}); give the bodies that hang on it mass and inertia, "

@@ -2,11 +2,11 @@
 
 energy                       kinetic, gravitational, elastic, total; below it what the total gained or lost, where
                              nothing but gravity and springs does work
-joint_position …             a panel a unit: coordinates and freedoms, of all joints or of those named
+joint_position …             a panel a unit: coordinates and degrees of freedom, of all joints or of those named
 position, velocity, …        x, y, z of one body; of several a panel an axis
 reaction, transmitted        force and moment: components of one joint, magnitudes |f|, |m| of several
 measures                     a panel a unit
-phase                        v over q, a panel a freedom; v is dq/dt there, so joints with quaternions have none
+phase                        v over q, a panel a degree of freedom; v is dq/dt there, so joints with quaternions have none
 
 The numbers come from `Result.observed`, not as labelled arrays: xarray takes most of a second to import, which a page would wait for.
 """
@@ -170,7 +170,7 @@ def _of_wrenches(name: str, t: np.ndarray, wrenches: dict[str, np.ndarray]) -> l
 
 
 def _phase(result: Result, _: str, of: list[str]) -> list[Panel]:
-    """v over q of each freedom whose velocity is the rate of its coordinate."""
+    """v over q of each degree of freedom whose velocity is the rate of its coordinate."""
     joints = _named(of, "joint", _moving(result))
     found = []
     for joint in joints:

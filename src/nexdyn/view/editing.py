@@ -18,7 +18,7 @@ from nexdyn.simulation.quiet import quiet
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.changes import changes
 from nexdyn.view.ghost import same
-from nexdyn.view.marks import MANY, Marks
+from nexdyn.view.marks import MANY, on_children
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
 from nexdyn.view.surfaces import sphere
@@ -164,9 +164,7 @@ class RedundantJoints:
     def __init__(
         self, scene: Any, system: System, joints: list[str], row: dict[str, int], f: Frame, size: float
     ) -> None:
-        frames = [system.joints[name].frames(system.values) for name in joints]
-        rows = [row[system.joints[name].child.name] for name in joints]
-        self._marks = Marks(rows, [x.R_BJ for x in frames], [x.p_BJ for x in frames])
+        self._marks = on_children(system, [system.joints[name] for name in joints], row)
         at, q = self._marks.at(f)
         ball = sphere((0.015 if len(joints) < MANY else 0.006) * size)
         self._marks.handle = scene.add_batched_meshes_simple(

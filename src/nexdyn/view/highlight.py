@@ -11,7 +11,7 @@ import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
-from nexdyn.view.marks import Marks
+from nexdyn.view.marks import Marks, on_children
 from nexdyn.view.motion import Frame
 from nexdyn.view.surfaces import Piece, Surface
 
@@ -31,8 +31,7 @@ class Highlight:
         self._scene = scene
         if kind == "joint":
             joint = system.joints[name]
-            frames = joint.frames(system.values)
-            self._marks = Marks([row[joint.child.name]], [frames.R_BJ], [frames.p_BJ])
+            self._marks = on_children(system, [joint], row)
             at, q = self._marks.at(f)
             self.node = scene.add_frame(
                 NAME, axes_length=0.15 * size, axes_radius=0.005 * size, origin_color=COLOR, origin_radius=0.012 * size,

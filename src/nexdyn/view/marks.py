@@ -5,10 +5,12 @@ semi-axes of an ellipsoid of even density:  a² = 5 (I_b + I_c − I_a) / 2m
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from nexdyn.model.joint import HALF_TURN, Joint
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.view.motion import Frame
@@ -46,13 +48,24 @@ class Marks:
         self.handle.batched_positions, self.handle.batched_wxyzs = self.at(f)
 
 
+def frame_on_child(joint: Joint, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """The frame of a joint on its child, R (3, 3) and p (3,) [m] in the child, with its axes as described."""
+    f = joint.frames(values)
+    return (f.R_BJ @ HALF_TURN if joint.is_turned else f.R_BJ), f.p_BJ
+
+
+def on_children(system: System, joints: Sequence[Joint], row: Mapping[str, int]) -> Marks:
+    """Marks of the frames of joints on their children."""
+    frames = [frame_on_child(joint, system.values) for joint in joints]
+    return Marks([row[joint.child.name] for joint in joints], [R for R, _ in frames], [p for _, p in frames])
+
+
 def joint_axes(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
     """An arrow along z of the frame of each joint that has an axis, on its child."""
     joints = [joint for joint in system.joints.values() if joint.kind not in NO_AXIS]
     if not joints:
         return None
-    frames = [joint.frames(system.values) for joint in joints]
-    marks = Marks([row[j.child.name] for j in joints], [x.R_BJ for x in frames], [x.p_BJ for x in frames])
+    marks = on_children(system, joints, row)
     at, q = marks.at(f)
     vertices, faces = arrow((0.12 if len(joints) < MANY else 0.04) * size)
     marks.handle = scene.add_batched_meshes_simple(
@@ -66,8 +79,7 @@ def joint_frames(scene: Any, system: System, row: dict[str, int], f: Frame, size
     joints = list(system.joints.values())
     if not joints:
         return None
-    frames = [joint.frames(system.values) for joint in joints]
-    marks = Marks([row[j.child.name] for j in joints], [x.R_BJ for x in frames], [x.p_BJ for x in frames])
+    marks = on_children(system, joints, row)
     at, q = marks.at(f)
     length = (0.05 if len(joints) < MANY else 0.018) * size
     marks.handle = scene.add_batched_axes("/motion/joints", q, at, axes_length=length, axes_radius=0.05 * length)

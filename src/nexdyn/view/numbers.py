@@ -19,6 +19,7 @@ import numpy as np
 from nexdyn.errors import NexDynError
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.view.cards import joints_of, of_matter, touching, tree
+from nexdyn.view.marks import frame_on_child
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.section import Section, pose_of, section_of
@@ -179,8 +180,8 @@ def sized(stage: Stage) -> dict[str, Any]:
         for name in stage.motion.bodies
     }
     for name, joint in system.joints.items():
-        frames = joint.frames(system.values)
-        fixed[f"joint:{name}"] = {"fixed": [], "p": frames.p_BJ.tolist(), "q": quaternion(frames.R_BJ).tolist()}
+        R, p = frame_on_child(joint, system.values)
+        fixed[f"joint:{name}"] = {"fixed": [], "p": p.tolist(), "q": quaternion(R).tolist()}
     ghosts = getattr(stage._carried.get("ghost"), "_groups", [])
     return {
         "pieces": _pieces(stage), "ghosts": [marks.handle.name for marks in ghosts], "cards": fixed,

@@ -11,7 +11,7 @@ import numpy as np
 
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.arrows import FORCE, MOMENT
-from nexdyn.view.marks import AXES, MANY, NO_AXIS
+from nexdyn.view.marks import AXES, MANY, NO_AXIS, frame_on_child
 from nexdyn.view.motion import Frame, Motion
 
 Lines = list[tuple[np.ndarray, float, Any]]
@@ -37,16 +37,16 @@ class Transmitted:
     def __init__(self, motion: Motion, row: dict[str, int], extent: float) -> None:
         values = motion.system.values
         joints = [motion.system.joints[name] for name in motion.joints]
-        frames = [joint.frames(values) for joint in joints]
-        self._row = np.array([row[joint.parent.name] for joint in joints], dtype=int)
+        frames = [joint.written_frames(values) for joint in joints]
+        self._row = np.array([row[joint.written.parent.name] for joint in joints], dtype=int)
         self._R = np.array([x.R_AJ for x in frames]).reshape(-1, 3, 3)
         self._p = np.array([x.p_AJ for x in frames]).reshape(-1, 3)
         self._extent = extent
         turning = [j for j in motion.system.joints.values() if j.kind not in NO_AXIS and j.child.name in row]
-        axes = [joint.frames(values) for joint in turning]
+        axes = [frame_on_child(joint, values) for joint in turning]
         self._axis_row = np.array([row[joint.child.name] for joint in turning], dtype=int)
-        self._axis = np.array([x.R_BJ[:, 2] for x in axes]).reshape(-1, 3)
-        self._axis_p = np.array([x.p_BJ for x in axes]).reshape(-1, 3)
+        self._axis = np.array([R[:, 2] for R, _ in axes]).reshape(-1, 3)
+        self._axis_p = np.array([p for _, p in axes]).reshape(-1, 3)
         wrench = np.zeros((1, len(joints), 6)) if motion.wrench is None else motion.wrench
         sizes = [float(np.linalg.norm(wrench[..., part], axis=-1).max(initial=0.0)) for part in _PARTS]
         nothing = 1e-6 * max(sizes[0], sizes[1] / extent)  # what rounding leaves of a moment that is zero

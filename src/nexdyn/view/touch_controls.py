@@ -138,7 +138,7 @@ class TouchControls:
             return *ranges(joint, system.values, value, force.freedom), unit
         moves = force.kind == "velocity_actuator"
         of = "velocity_limit" if moves else "effort_limit"
-        most = 10.0 if getattr(force, of) is None else float(force._number(of, system.values))
+        most = 10.0 if getattr(force, of) is None else float(force.number_of(of, system.values))
         return min(-most, value), max(most, value), f"{unit}/s" if moves else {"rad": "N m", "m": "N"}[unit]
 
     def _add_joints(self) -> None:

@@ -1,6 +1,6 @@
-"""Armature in absolute coordinates: the inertia I_a of a rotor that turns, or slides, with one freedom of a joint alone.
+"""Armature in absolute coordinates: the inertia I_a of a rotor that turns, or slides, with one degree of freedom of a joint alone.
 
-The velocity of a freedom is a row on the velocities of its two bodies. With the axis e of frame A or B (``Joint.directions``),
+The velocity of a degree of freedom is a row on the velocities of its two bodies. With the axis e of frame A or B (``Joint.directions``),
 
     turn    q̇ = e · w,   w = ω_b − ω_a                                        B = (−e, 0, e, 0)
     slide   q̇ = e · u,   u = v_b + ω_b × r_b − v_a − ω_a × r_a                B = (−r_a × e, −e, r_b × e, e)

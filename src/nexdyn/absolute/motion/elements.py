@@ -113,7 +113,7 @@ class Acting(NamedTuple):
 
     joints int64 (nj, 7): `ActingJoint`
     places int64 (nq,): place in `near` of each coordinate that is an angle, or −1; turns int64 (nf,): of each torsion spring
-    freedoms float64 (nv, 6): `JointDof`
+    degrees of freedom float64 (nv, 6): `JointDof`
     of_joint, of_force int64 (n, 6): `Places` of the blocks of the bodies
     """
 
@@ -162,7 +162,7 @@ def moving_joints(model: AbsoluteModel) -> list[Joint]:
 
 
 def acting_joints(model: AbsoluteModel) -> list[Joint]:
-    """Joints in which something acts along their freedoms."""
+    """Joints in which something acts along their degrees of freedom."""
     system = model.system
     forced = {force.joint_name for force in system.forces.values()}
     found = []
@@ -265,7 +265,7 @@ def _judged(system: System, length: float) -> np.ndarray:
 
 
 def _slides(joint: Joint, freedom: int) -> bool:
-    """Whether a freedom is a displacement, not a turn."""
+    """Whether a degree of freedom is a displacement, not a turn."""
     return joint.directions[freedom][0] == "slide"
 
 

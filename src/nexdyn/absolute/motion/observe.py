@@ -1,7 +1,7 @@
 """What can be told of joints in a motion recorded in absolute coordinates: wrenches, coordinates, energy of springs.
 
     reaction of a joint on its child = − Σ λ_r (∂C_r/∂ child), at the joint's point in the parent-side frame
-    transmitted = reaction + the efforts along its freedoms, those of drivers and of mimic joints among them
+    transmitted = reaction + the efforts along its degrees of freedom, those of drivers and of mimic joints among them
 
 The rate of a joint's velocity is a central difference of it along the motion, q ∘ ± ε v, v ± ε a.
 """
@@ -197,7 +197,7 @@ def observe_joints(
 
 @formula
 def spring_energy_of(acts, j):
-    """½ k (q − q₀)² of the freedoms of joint j."""
+    """½ k (q − q₀)² of the degrees of freedom of joint j."""
     joint, dofs, q = ActingJoints(acts.joints)[j], JointDofs(acts.freedoms), acts.q
     kind, k, first = joint.kind, joint.iq, joint.iv
     U = 0.0
@@ -259,7 +259,7 @@ class BodyMotion:
 
     @cached_property
     def armature(self) -> np.ndarray:
-        """Armature of each freedom (nv,)."""
+        """Armature of each degree of freedom (nv,)."""
         own = [joint.resolved(self.system.values).armature for joint in self.joints]
         return np.concatenate([np.zeros(0), *own])
 

@@ -53,7 +53,7 @@ State = tuple[float, np.ndarray, np.ndarray]
 
 def needs_rows(system: System) -> bool:
     """Whether a tree carries a system with constraint rows only: closed loops, drivers, joints that only constrain, and
-    couplings of other than two joints of one freedom each."""
+    couplings of other than two joints of one degree of freedom each."""
     uncoupled = needs_bodies(system, couplings=False)
     return uncoupled or any(
         len(coupling.joints()) != 2 or any(system.joint(name).nv != 1 for name in coupling.joints())
@@ -71,6 +71,7 @@ class ClosedSystem:
     """
 
     system: System
+    model: AbsoluteModel
     options: Loops
     closed: ClosedTree
     always: list[str]
@@ -94,7 +95,7 @@ class ClosedSystem:
         )  # fmt: skip
         loops = rows.tables
         has_velocity_rows = bool(np.any(loops.velocity_level))
-        length = mechanism_length(absolute_model(self.system)) if self.options.stabilise == "baumgarte" else 1.0
+        length = mechanism_length(self.model) if self.options.stabilise == "baumgarte" else 1.0
         loops.damping[:] = self.options.damping(method, self.system.gravity, length, has_velocity_rows)
         project = int(self.options.stabilise == "projection")
         return LoopProblem(tree, loops, project, np.zeros((stages, len(rows.rows) + 2)), np.zeros(1 + stages))
@@ -200,10 +201,11 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         if arrays:
             start, moved = _of_arrays(plain, *start, q0, v0)
         elif q0 is not None or v0 is not None:
-            near = _counted(plain, start[1])
-            report = assemble(system, t=start[0], initial=Start(*_bodies_of(plain, start), near), q0=q0, v0=v0)
+            near, at_start = _counted(plain, start[1]), _bodies_of(plain, absolute_model(system), start)
+            report = assemble(system, t=start[0], initial=Start(*at_start, near), q0=q0, v0=v0)
             start = start[0], *closed_state(plain, report.model, report.t, report.q, report.v)
-    names, redundant = _redundant(plain, start)
+    model = absolute_model(system) if report is None or report is initial else report.model
+    names, redundant = _redundant(plain, model, start)
     # those that are redundant in this pose only are kept: there they carry nothing
     always = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
     # of these, rows that the tree fulfils by itself are dropped; which of the others carry nothing, each pose says
@@ -214,9 +216,11 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     dropped = [name for name in always if name not in moving and name not in clamped]
     silent = [name for name in always if name not in moving and name in clamped]
     spare, zero = len(always) - len(dropped) - len(silent), len(silent) + sum(clamped.values())
-    closed = ClosedTree(system, options.cut, dropped=dropped, silent=silent, spare=spare and spare + zero)
+    closed = plain
+    if dropped or silent or spare:
+        closed = ClosedTree(system, options.cut, dropped=dropped, silent=silent, spare=spare and spare + zero)
     if closed.borrowing:
-        _refuse_undetermined(closed, start)
+        _refuse_undetermined(closed, model, start)
     follow_angles(closed, start)
     if report is not None and not arrays:
         counted = counted_angles(report.model, report.t, report.q)
@@ -230,13 +234,12 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         for of, place in at.items():
             if of[0] not in asked:
                 near[place] = known.get(" ".join(of), near[place])
-    return ClosedSystem(system, options, closed, always, redundant, report, moved, start)
+    return ClosedSystem(system, model, options, closed, always, redundant, report, moved, start)
 
 
-def _refuse_undetermined(closed: ClosedTree, start: State) -> None:
+def _refuse_undetermined(closed: ClosedTree, model: AbsoluteModel, start: State) -> None:
     """SingularError for bodies that neither mass nor constraints hold, whatever is cut."""
-    model = absolute_model(closed.system)
-    free = undetermined_bodies(model, _bodies_of(closed, start)[0], start[0], mechanism_length(model))
+    free = undetermined_bodies(model, _bodies_of(closed, model, start)[0], start[0], mechanism_length(model))
     if free:
         raise SingularError(
             f"the accelerations of {closed.system.name!r} are not determined; neither mass nor joints hold {', '.join(free[:5])}",
@@ -271,10 +274,10 @@ def _counted(closed: ClosedTree, q: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def _bodies_of(closed: ClosedTree, start: State) -> tuple[np.ndarray, np.ndarray]:
+def _bodies_of(closed: ClosedTree, model: AbsoluteModel, start: State) -> tuple[np.ndarray, np.ndarray]:
     """Poses (nb + 1, 7) and velocities (nb + 1, 6) of the bodies at a start."""
     _, q, v = start
-    X, V = bodies_along(closed, absolute_model(closed.system), q[None], v[None])
+    X, V = bodies_along(closed, model, q[None], v[None])
     return X[0], V[0]
 
 
@@ -343,11 +346,10 @@ def _continued(closed: ClosedTree, initial: Result) -> State:
     return t, recorded.q[-1].copy(), recorded.v[-1].copy()
 
 
-def _redundant(closed: ClosedTree, start: State) -> tuple[list[str], list[RedundantRow]]:
+def _redundant(closed: ClosedTree, model: AbsoluteModel, start: State) -> tuple[list[str], list[RedundantRow]]:
     """The redundant rows beside those of the tree's own joints: by name, and what they depend on."""
     t, _, _ = start
-    model = absolute_model(closed.system)
-    X, V = _bodies_of(closed, start)
+    X, V = _bodies_of(closed, model, start)
     cut = set(closed.cut_joints)
     rows = [
         row._replace(priority=row.priority + OF_TREE)

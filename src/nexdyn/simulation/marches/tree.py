@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
@@ -200,7 +199,7 @@ class Simulation(Runs):
     def keeper(self) -> Keeper | None:
         if self.closed is None or self._keeper is not None:
             return self._keeper
-        return Keeper(absolute_model(self.system), self.method, self.closed.closed.compiled_rows.tables.damping)
+        return Keeper(self.closed.model, self.method, self.closed.closed.compiled_rows.tables.damping)
 
     def violation(self, rows: np.ndarray) -> np.ndarray:
         assert self.closed is not None
@@ -425,7 +424,7 @@ class Simulation(Runs):
         self._fail(status, bad, self.t, first=first)
 
     def _without_inertia(self, j: int, cut: Sequence[str]) -> str:
-        """The bodies beyond freedom j without mass or without inertia, as a clause; "" where there are none."""
+        """The bodies beyond degree of freedom j without mass or without inertia, as a clause; "" where there are none."""
         places, joints = self.tree.coordinates, self.system.joints
         name = next(name for name, place in places.items() if place.v.start <= j < place.v.stop)
         beyond = [joints[name].child.name] if name in joints else []

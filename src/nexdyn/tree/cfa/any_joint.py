@@ -2,7 +2,7 @@
 
     u = Ĥ F_T,   S = Wᵀ (Λ_i + P̂ᵀ Λ_p P̂) W = L D Lᵀ,   Y = Λ_p P̂ W,   Z = Y L⁻ᵀ
 
-The columns of W are those of the joint and, after them, ĥ of the freedoms with armature, whose rows of S and of the right
+The columns of W are those of the joint and, after them, ĥ of the degrees of freedom with armature, whose rows of S and of the right
 side have 1/D and F_T/D added.
 """
 
@@ -20,7 +20,7 @@ from nexdyn.tree.cfa.tables import LEAST_PIVOT
 
 @formula
 def columns_any(model, cfa, work, i, q):
-    """Columns of W, armatured freedoms included, into the joint's slot, and its columns of H."""
+    """Columns of W, armatured degrees of freedom included, into the joint's slot, and its columns of H."""
     bodies = model.topology
     kind, k, j = bodies[i].kind, bodies[i].iq, bodies[i].iv
     W, H = ForceRows(cfa.W[cfa.index[i].slot], 0), work.columns.H

@@ -2,7 +2,7 @@
 
     A_i = Wᵀ (I_i⁻¹ + P̂ᵀ I_p⁻¹ P̂) W (31),   L_i = −W_pᵀ I_p⁻¹ P̂ W,   Ẋ_i = −Wᵀ (α_i − P̂ᵀ α_p),   α = I⁻¹ P Ĥ F_T
 
-W has six columns: those of the joint, then ĥ of its freedoms with armature, then zeros.
+W has six columns: those of the joint, then ĥ of its degrees of freedom with armature, then zeros.
 """
 
 from __future__ import annotations

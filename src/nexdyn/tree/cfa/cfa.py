@@ -27,7 +27,7 @@ with RNEA(q, v, q̈) in the place of RNEA(q, v, 0) and the factors at hand: q̈ 
 cancellation. That is one step of iterative refinement. Where a body borrows inertia for its I⁻¹ (``tables``) such steps go on until
 q̈ no longer changes by more than `PAID` of its largest component, and RNEA, which knows nothing of what is borrowed, has the last word.
 
-A freedom with armature D transmits f = F_T − D q̈, not F_T: f is one more unknown, with h as its column of W, 1/D on
+A degree of freedom with armature D transmits f = F_T − D q̈, not F_T: f is one more unknown, with h as its column of W, 1/D on
 the diagonal of A and F_T/D on the right.
 """
 

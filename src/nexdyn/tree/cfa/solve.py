@@ -61,7 +61,7 @@ def tables_for(tree: Tree) -> ConstraintTables:
         mimics = [f"joint {j.name!r} mimics another" for j in tree.system.joints.values() if j.mimic is not None]
         ties = [f"coupling {name!r} ties joints" for name in tree.system.couplings]
         raise InputError(
-            f"{[*mimics, *ties][0]}: distant joints with one freedom, which the constraint force algorithm does not take; "
+            f"{[*mimics, *ties][0]}: distant joints with one degree of freedom, which the constraint force algorithm does not take; "
             f"use dynamics 'aba'{', or load the robot with mimic=False' if mimics else ''}"
         )
     _refuse_oblique(tree)
@@ -80,7 +80,7 @@ def solve(
     shape, (q, v, tau) = tree.batch(("q", q, tree.nq), ("v", v, tree.nv), ("tau", tau, tree.nv))
     a, wrench = np.empty((len(q), tree.nv)), np.empty((len(q), tree.nb, 6))
     if solver == "serial":
-        bad, link = constraint_force_algorithm(tree._address, given, q, v, tau, refinements, a, wrench)
+        bad, link = constraint_force_algorithm(tree.address, given, q, v, tau, refinements, a, wrench)
     else:
         from nexdyn.tree.cfa.threads import by_rounds
 

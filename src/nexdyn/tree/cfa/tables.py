@@ -3,7 +3,7 @@
 along  float64 (nb + 1, 5)   Wᵀ (Λ + P̂ᵀ Λ_p P̂) h of a joint about z, for refinement
 X      (slots, 12)           of a joint that is not plainly about z: X;
 W, Y, S  (slots, 6, 6)       its columns of W, of Λ_p P̂ W, factors;
-u      (slots, 24)           its Ĥ F_T, φ, F_T/D of armatured freedoms, and room
+u      (slots, 24)           its Ĥ F_T, φ, F_T/D of armatured degrees of freedom, and room
 before (nv,)                 the q̈ that RNEA holds
 
 What stands in a table is what one pass reads or writes of a body, in whole lines of the cache: outward from the motion to

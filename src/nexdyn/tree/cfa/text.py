@@ -79,7 +79,7 @@ def blocks(tree: Tree, q: Array, v: Array) -> Blocks:
     """The blocks at one state (nq,), (nv,)."""
     compiled, model, work = tree.compiled, tree.compiled.model, tree._work
     tau = np.empty((1, tree.nv))
-    entries.rnea(tree._address, q[None], v[None], np.zeros((1, tree.nv)), tau)
+    entries.rnea(tree.address, q[None], v[None], np.zeros((1, tree.nv)), tau)
     bodies = work.body
     R, p = bodies.X.R.numbers.reshape(-1, 3, 3), bodies.X.p.numbers
     n = len(bodies)

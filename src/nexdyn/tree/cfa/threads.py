@@ -36,7 +36,7 @@ def by_rounds(
 ) -> tuple[int, int]:
     """The algorithm over states (N, …) on so many threads. Returns the first state without a solution and its link (0: not
     finite), or −1, 0."""
-    chains, address = tree.chains, tree._address
+    chains, address = tree.chains, tree.address
     work, count, lends = phases(tree, cfa, chains), threads or cores(), bool(cfa.lends[0])
     for s in range(len(q)):
         bias_and_columns(address, cfa, chains, q[s], v[s])
@@ -60,11 +60,11 @@ def by_rounds(
 def phases(tree: Tree, cfa: ConstraintTables, chains: Chains) -> list[Phase]:
     """What is done one after the other, each over all joints, rows or nodes."""
     joints, rows = tree.nb, len(chains.joint)
-    work: list[Phase] = [(blocks_of_joints, (tree._address, cfa, chains), joints), (fill_rows, (chains,), rows)]
+    work: list[Phase] = [(blocks_of_joints, (tree.address, cfa, chains), joints), (fill_rows, (chains,), rows)]
     for k in range(rounds(chains)):
         work += [(kernel, (chains, 1 << k), rows) for kernel in (prepare_round, take_round, end_round)]
     work += [(end_chains, (chains,), rows), (solve_nodes, (cfa, chains), 1)]
-    return [*work, (forces_of_joints, (tree._address, cfa, chains), joints)]
+    return [*work, (forces_of_joints, (tree.address, cfa, chains), joints)]
 
 
 def run(work: list[Phase], threads: int) -> None:

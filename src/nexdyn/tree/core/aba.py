@@ -1,4 +1,4 @@
-"""The articulated-body algorithm (Featherstone 2008, table 7.1), one freedom at a time.
+"""The articulated-body algorithm (Featherstone 2008, table 7.1), one degree of freedom at a time.
 
     outward   X, V, c of `kinematics`;   p = V ×* I V − F_ext
     inward    I^A = I + children's shares,   p' = p + children's shares + I^A c
@@ -72,7 +72,7 @@ def bodies_alone(model, q, v, forces, work):
 
 @inlined
 def eliminate(h, j, IA, p, tau, dofs, reduced):
-    """One freedom j with column h taken out of (I^A, p')."""
+    """One degree of freedom j with column h taken out of (I^A, p')."""
     # U = I^A h,  d = hᵀ U + armature,  u = τ − hᵀ p'
     U = IA @ h
     r = 1.0 / (U @ h + dofs[j].armature)
@@ -88,7 +88,7 @@ def eliminate(h, j, IA, p, tau, dofs, reduced):
 
 @inlined
 def eliminate_free(j, IA, p, tau, dofs, reduced):
-    """The six freedoms of a free joint, from j on, taken out of (I^A, p')."""
+    """The six degrees of freedom of a free joint, from j on, taken out of (I^A, p')."""
     IA, p = eliminate(ALONG_Z, j + 5, IA, p, tau, dofs, reduced)
     IA, p = eliminate(ALONG_Y, j + 4, IA, p, tau, dofs, reduced)
     IA, p = eliminate(ALONG_X, j + 3, IA, p, tau, dofs, reduced)
@@ -115,7 +115,7 @@ def times_across_z(I, m):
 
 @inlined
 def articulate(model, tau, work):
-    """U/d, 1/d and u/d of every freedom."""
+    """U/d, 1/d and u/d of every degree of freedom."""
     bodies, I, dofs, moving, reduced = model.topology, model.body.I, model.freedom, work.body, work.freedom
     X, c, p, H, IA, pA = moving.X, moving.c, moving.F, work.columns.H, work.shares.IA, work.shares.pA
     o = zero(model.body[0].pitch)

@@ -56,7 +56,7 @@ class Compiled:
     first_v: np.ndarray
     """First coordinate and velocity of each arc's joint, (arcs,)."""
     above: np.ndarray
-    """The next freedom towards the root of each freedom, (nv,); −1 at the root."""
+    """The next degree of freedom towards the root of each, (nv,); −1 at the root."""
     nq: int
     nv: int
 
@@ -230,7 +230,7 @@ def _refuse_free_spring(joint: Joint, numbers: ResolvedJoint) -> None:
 
 
 def _freedoms_above(topology: Rows[Body], nv: int) -> np.ndarray:
-    """The next freedom towards the root; within a joint the one before."""
+    """The next degree of freedom towards the root; within a joint the one before."""
     above = np.full(nv, -1, dtype=np.int64)
     last = np.full(len(topology), -1, dtype=np.int64)  # last freedom at or above each link
     for i in range(1, len(topology)):

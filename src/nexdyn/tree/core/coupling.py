@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.model.coupling import Coupling as Linked
 from nexdyn.model.system import System
 from nexdyn.tree.core.compile import Compiled
@@ -105,7 +105,7 @@ def _mimics(system: System, place: Mapping[str, int]) -> dict[str, _Follows]:
             continue
         if system.joint(root).nv != 1:
             raise InputError(
-                f"joint {name!r} mimics {root!r}, a joint of {system.joint(root).nv} freedoms; one is needed"
+                f"joint {name!r} mimics {root!r}, a joint of {counted(system.joint(root).nv, 'degree of freedom')}; one is needed"
             )
         found[name] = _Follows(root, factor, offset)
     return found
@@ -163,8 +163,8 @@ def _refuse_uncarried(system: System, coupling: Linked, count: int) -> None:
         joint = system.joint(name)
         if joint.nv != 1:
             raise InputError(
-                f"{coupling}: {joint} ({joint.kind}) has {joint.nv} freedoms; minimal coordinates couple joints of one "
-                f"freedom, absolute coordinates any: see nx.assemble"
+                f"{coupling}: {joint} ({joint.kind}) has {counted(joint.nv, 'degree of freedom')}; minimal coordinates couple joints "
+                f"of one, absolute coordinates any: see nx.assemble"
             )
 
 

@@ -14,7 +14,7 @@ to its parent, by p from the parent's origin to its, is moved and not turned.
 About its own origin, not the root's: moments about a point far away would lose what is near.
 
 M = Lᵀ D L with L as sparse as the tree: a row of L holds ancestors only, and no fill appears when the last
-freedom is eliminated first.
+degree of freedom is eliminated first.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def mirror(M, n):
 
 @formula
 def factor(M, above):
-    """M = Lᵀ D L in place (below the diagonal L, on it D); above[j] is the next freedom towards the root, or −1."""
+    """M = Lᵀ D L in place (below the diagonal L, on it D); above[j] is the next degree of freedom towards the root, or −1."""
     for k in range(len(above) - 1, -1, -1):
         i = above[k]
         while i >= 0:

@@ -1,6 +1,6 @@
 """Energies, momentum, centres of mass.
 
-T = ½ Σ Vᵀ I V + ½ Σ armature v²      (armature: an inertia that turns with one freedom alone)
+T = ½ Σ Vᵀ I V + ½ Σ armature v²      (armature: an inertia that turns with one degree of freedom alone)
 U = −Σ m g·c
 h_G = Σ X_W (I V) moved to the centre of mass;   A_G its matrix: h_G = A_G v
 centre of mass of a subtree and its Jacobian from composite inertias: m ċ = Σ_j f(X_W I^C h_j) v_j

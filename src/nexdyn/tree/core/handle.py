@@ -1,7 +1,7 @@
 """A tree as one number, for calls whose crossing from Python would cost more than the work.
 
 An array costs some 60 ns to cross, and a tree is eight of them. A handle is the address of integers: rows of the body
-tables and of the freedom tables, nq, nv, and the addresses of the tables of the model and of the scratch. Who holds a
+tables and of the degree of freedom tables, nq, nv, and the addresses of the tables of the model and of the scratch. Who holds a
 handle keeps what it points to: it is made and used inside the tree package only. Interpreted, the number is looked up.
 """
 

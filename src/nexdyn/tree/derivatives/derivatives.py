@@ -1,4 +1,4 @@
-"""Derivatives of inverse and forward dynamics on the manifold of positions, in O(n d) for n freedoms at depth d.
+"""Derivatives of inverse and forward dynamics on the manifold of positions, in O(n d) for n degrees of freedom at depth d.
 
 Turning freedom n of joint j by δ carries all that hangs on it along: X_j → X_j exp(h_n δ). All is expressed in world axes
 about the origin of the tree's root body, so that quantities of a branch add up and only the branch's own size enters
@@ -16,7 +16,7 @@ r, of velocities ṙ = v + ω × r, in a frame that turns at the angular part w 
     S = ∫ r rᵀ dm = ½ tr(Ī) 1 − Ī
 
 twelve numbers that add up over a branch as inertias do. Hence, with I, B and F of the branch that hangs on a joint,
-for a freedom n of joint j, freedoms m above it, and freedoms l of j itself:
+for a degree of freedom n of joint j, degrees of freedom m above it, and degrees of freedom l of j itself:
 
     ∂τ_m/∂q_n = h_mᵀ (I β_n + 2B η_n + h_n ×* F)     ∂τ_n/∂q_m = (I h_n)ᵀ β_m + (2Bᵀ h_n)ᵀ η_m
     ∂τ_l/∂q_n = h_lᵀ (I β_n + 2B η_n) + ∂_n h_lᵀ F
@@ -142,7 +142,7 @@ def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):
 
 @formula
 def outward(model, q, v, a, work, scratch):
-    """X, V, A, F, I, K, P of every body by itself; h, η, β, γ of every freedom."""
+    """X, V, A, F, I, K, P of every body by itself; h, η, β, γ of every degree of freedom."""
     bodies, I_body, X_PJ = model.topology, model.body.I, model.body.X_PJ
     branch, turned, F_ext = scratch.body, scratch.freedom, work.body.external
     X, V, A, F, I, K, P = branch.X, branch.V, branch.A, branch.F, branch.I, branch.K, branch.P
@@ -212,7 +212,7 @@ def coriolis_transposed(K, P, h):
 
 @formula
 def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
-    """∂τ/∂q, ∂τ/∂v and M (nv × nv, zeroed by the caller) of τ = RNEA(q, v, a); above[n] is the next freedom inward."""
+    """∂τ/∂q, ∂τ/∂v and M (nv × nv, zeroed by the caller) of τ = RNEA(q, v, a); above[n] is the next degree of freedom inward."""
     outward(model, q, v, a, work, scratch)
     bodies, dofs, branch, turned = model.topology, model.freedom, scratch.body, scratch.freedom
     X, F, I, K, P = branch.X, branch.F, branch.I, branch.K, branch.P
@@ -253,7 +253,7 @@ def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
 def solve_four(L, above, ends, low, high, rows, B, c):
     """B ← −M⁻¹ B with M = Lᵀ D L in columns c … c + 3, the first `rows` of it.
 
-    Entries of these columns stand in rows low … high − 1 and in those above `low`. What hangs on freedom i ends before
+    Entries of these columns stand in rows low … high − 1 and in those above `low`. What hangs on degree of freedom i ends before
     ends[i]. An entry of B may be a pack of columns.
     """
     # Lᵀ Y = B, from the outermost row inward
@@ -294,7 +294,7 @@ def solve_four(L, above, ends, low, high, rows, B, c):
 
 @formula
 def solve_related(L, above, ends, B):
-    """B ← −M⁻¹ B where column c of B has entries for what carries freedom c and what hangs on it."""
+    """B ← −M⁻¹ B where column c of B has entries for what carries degree of freedom c and what hangs on it."""
     n = len(above)
     for c in range(0, n, TOGETHER):
         high = 0

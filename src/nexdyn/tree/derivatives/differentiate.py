@@ -116,7 +116,7 @@ def inverse_derivatives(tree: Tree, q: Any, v: Any, a: Any) -> InverseDerivative
 
 
 def _inverse(tree: Tree, in_lanes: bool, q: Array, v: Array, a: Array) -> list[Array]:
-    found = tree.differentiator.inverse(tree._address, in_lanes, *tree._full(q, v, a))
+    found = tree.differentiator.inverse(tree.address, in_lanes, *tree._full(q, v, a))
     if tree.coupling is None:
         return found
     G = tree.coupling.matrix()
@@ -133,7 +133,7 @@ def forward_derivatives(tree: Tree, q: Any, v: Any, tau: Any) -> ForwardDerivati
         inverse = np.linalg.inv(M)
         out = np.stack([-(inverse @ dq), -(inverse @ dv), inverse])
     else:
-        out, bad = tree.differentiator.forward(tree._address, _runs_in_lanes(shape), q, v, tau)
+        out, bad = tree.differentiator.forward(tree.address, _runs_in_lanes(shape), q, v, tau)
         if bad >= 0:
             tree.forward_dynamics(q[bad], v[bad], tau[bad], dynamics="crba")  # names the joint
             raise SingularError("the accelerations are not finite; check masses, velocities and efforts")

@@ -1,6 +1,6 @@
 """Where Python meets the derivatives: one state after another, or eight at once in lanes.
 
-Each takes the handle of a tree, `above` and `ends` of its freedoms, scratch, the states (N, …) and its outputs (N, nv, nv).
+Each takes the handle of a tree, `above` and `ends` of its degrees of freedom, scratch, the states (N, …) and its outputs (N, nv, nv).
 """
 
 from __future__ import annotations

@@ -232,7 +232,7 @@ class ClosedTree(metaclass=CheckedCalls):
         return self._model
 
     def _locked(self, lock: Sequence[str]) -> Any:
-        """The tables with the freedoms of some joints as good as rigid."""
+        """The tables with the degrees of freedom of some joints as good as rigid."""
         return self._with_armature((lock,) if isinstance(lock, str) else lock, RIGID, lambda _: self._largest)[0]
 
     @property
@@ -273,7 +273,7 @@ class ClosedTree(metaclass=CheckedCalls):
     def _with_armature(
         self, joints: Sequence[str], part: float, inertia_of: Callable[[str], float]
     ) -> tuple[Any, Array]:
-        """The tables with as much armature in the freedoms of some joints, as a part of an inertia; and what each has more."""
+        """The tables with as much armature in the degrees of freedom of some joints, as a part of an inertia; and what each has more."""
         model = self._model
         freedom = Dofs(model.freedom.table.copy())
         units = self._loops.speed_units
@@ -332,7 +332,7 @@ class ClosedTree(metaclass=CheckedCalls):
 
 
 def _forest(system: System, cut: Sequence[str] | None) -> Forest:
-    """The spanning forest; chosen so that, where it can be, joints that must not be cut are not, and each freedom of the tree
+    """The spanning forest; chosen so that, where it can be, joints that must not be cut are not, and each degree of freedom of the tree
     moves inertia."""
     forest = open_forest(system, cut)
     if cut is not None:
@@ -364,7 +364,7 @@ def _forest(system: System, cut: Sequence[str] | None) -> Forest:
 
 
 def cut_advice(system: System, cut: Sequence[str]) -> str:
-    """What to do where the tree that is left without the joints `cut` has a freedom without inertia."""
+    """What to do where the tree that is left without the joints `cut` has a degree of freedom without inertia."""
     if not cut:
         return ""
     usual = _forest(system, None)

@@ -1,11 +1,11 @@
-"""Constraint rows on a tree: loops that were cut, drivers, couplings, rolling; O(n + m² d) for m rows on paths of d freedoms.
+"""Constraint rows on a tree: loops that were cut, drivers, couplings, rolling; O(n + m² d) for m rows on paths of d degrees of freedom.
 
     M a + h + Cqᵀ λ = τ,   Cq a = γ        a = a₀ − M⁻¹Cqᵀ λ,   (Cq M⁻¹Cqᵀ) λ = C̈₀ + 2 α Ċ + β² C
 
 with a₀ and C̈₀ those of the open tree, by ABA. M⁻¹ is never formed: with K = U/d and 1/d that ABA left in every freedom,
 the force F of a row goes inward from its links to the root and leaves
 
-    s = hᵀ F,   F ← F − K s,   F_parent += X F             in each freedom on its path;   Cq M⁻¹Cqᵀ = Σ s sᵀ/d
+    s = hᵀ F,   F ← F − K s,   F_parent += X F             in each degree of freedom on its path;   Cq M⁻¹Cqᵀ = Σ s sᵀ/d
     δ = (Σ μ s)/d − Kᵀ a,   a ← X⁻¹ a_parent + h δ          outward: δ = M⁻¹Cqᵀ μ
 
 so that one factorisation (``solve``) serves accelerations and, at the end of a step, the projections
@@ -428,7 +428,7 @@ def add_drivers(loops, g, t, accelerated):
 
 @inlined
 def group_inward(model, work, loops, g):
-    """The forces of group g inward along its path; s of every freedom on it."""
+    """The forces of group g inward along its path; s of every degree of freedom on it."""
     bodies, path, s = model.topology, loops.path, packs(loops.s)
     F = ForceRows(packs(loops.carried), 0)
     X, H, K = work.body.X, work.columns.H, work.freedom.U

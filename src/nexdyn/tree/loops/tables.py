@@ -218,14 +218,14 @@ def _turns(joint: Joint) -> bool:
 
 
 def _acting(system: System, joint: Joint) -> bool:
-    """Whether something acts along its freedoms."""
+    """Whether something acts along its degrees of freedom."""
     found = joint.resolved(system.values)
     forced = any(joint.name in force.joints() for force in system.forces.values())
     return forced or bool(found.stiffness.any() or found.damping.any() or found.friction.any())
 
 
 def _numbers(system: System, joint: Joint) -> list[list[float]]:
-    """Of each freedom its stiffness, rest, damping, friction and friction speed."""
+    """Of each degree of freedom its stiffness, rest, damping, friction and friction speed."""
     found = joint.resolved(system.values)
     rest = found.rest if np.size(found.rest) == joint.nv else np.zeros(joint.nv)
     each = zip(found.stiffness, rest, found.damping, found.friction, found.friction_speed, strict=True)
@@ -336,7 +336,7 @@ def _on_links(system: System, c: Compiled, given: ConstraintTables, order: list[
 
 
 def _group_tables(c: Compiled, rows: list[Row], given: ConstraintTables) -> dict[str, Array]:
-    """Groups, ends, slots, paths, and which freedoms groups share."""
+    """Groups, ends, slots, paths, and which degrees of freedom groups share."""
     parts: list[list[int]] = []
     for r, row in enumerate(rows):
         if parts and len(parts[-1]) < LANES and _owner(rows[parts[-1][0]]) == _owner(row):

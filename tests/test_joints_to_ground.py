@@ -1,0 +1,202 @@
+"""A joint may be described from a body to the ground: its coordinate, its reactions and its description stay as they were written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+
+BOX = {"mass": 1.3, "inertia": (0.05, 0.08, 0.11), "com": (0.3, 0.05, -0.1)}
+AXIS = (0.3, 1.0, 0.2)
+AT = (0.1, -0.2, 0.4)
+KINDS: dict[str, tuple[type[Any], dict[str, Any]]] = {
+    "revolute": (nx.Revolute, {"q0": 0.4, "v0": -1.0, "stiffness": 2.0, "rest": 0.3, "damping": 0.1, "armature": 0.02}),
+    "prismatic": (nx.Prismatic, {"q0": 0.1, "v0": 0.5, "stiffness": 50.0, "limits": (-2.0, 3.0)}),
+    "helical": (nx.Helical, {"pitch": 0.3, "q0": 0.2, "v0": 1.0, "stiffness": 3.0}),
+    "cylindrical": (nx.Cylindrical, {"q0": (0.3, 0.1), "v0": (1.0, -0.4), "stiffness": (2.0, 40.0)}),
+}
+METHODS = [nx.RungeKutta4(dt=1e-3), nx.HHT(rtol=1e-8)]
+
+
+def mechanism(joint: str, parent: str, child: str, **changes: Any) -> nx.System:
+    """A body on a joint, and a pendulum on it, so that its reaction is no symmetric one."""
+    cls, given = KINDS[joint]
+    system = nx.System("to-ground")
+    system.add_body("link", position=(0.2, 0.1, 0.3), orientation=(0.5, 0.5, 0.5, -0.5), **BOX)
+    system.add_body("bob", position=(0.7, 0.1, 0.3), mass=0.4, inertia=(0.01, 0.02, 0.02), com=(0.2, 0.0, 0.0))
+    if "earth" in (parent, child):
+        system.add_body("earth", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        system.add_joint(nx.Fixed("bed", "ground", "earth", at=(0.0, 0.0, 0.0)))
+    system.add_joint(
+        cls("j", parent, child, **({"at": AT, "axis": AXIS, "reference": (1.0, 0.0, 0.0)} | given | changes))
+    )
+    system.add_joint(nx.Revolute("swing", "link", "bob", at=(0.7, 0.1, 0.3), axis=(0.0, 1.0, 0.3)))
+    return system
+
+
+@pytest.mark.parametrize("method", METHODS, ids=["rk4", "hht"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_moves_as_the_joint_about_the_opposite_axis(kind: str, method: Any) -> None:
+    turned = nx.simulate(mechanism(kind, "link", "ground"), 0.3, method, output_times=[0.1, 0.3])
+    plain = mechanism(kind, "ground", "link", axis=tuple(-x for x in AXIS), reference=(1.0, 0.0, 0.0))
+    wanted = nx.simulate(plain, 0.3, method, output_times=[0.1, 0.3])
+    for told in ("joint_position", "joint_velocity", "joint_acceleration"):
+        np.testing.assert_allclose(getattr(turned, told)("j"), getattr(wanted, told)("j"), rtol=1e-6, atol=1e-8)
+    for on in ("link", "ground"):
+        for found in ("reaction", "transmitted"):
+            here, there = (getattr(r, found)("j", on=on, at="link", frame="world") for r in (turned, wanted))
+            np.testing.assert_allclose(here, there, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_reaction_is_that_on_the_ground_in_the_frame_on_the_body(kind: str) -> None:
+    """As of a joint to a body that the ground holds: absolute coordinates have no need to turn that one."""
+    method = nx.HHT(rtol=1e-8)
+    turned, wanted = (
+        nx.simulate(mechanism(kind, "link", end, q0=None, v0=None), 0.3, method, output_times=[0.1, 0.3], peaks=True)
+        for end in ("ground", "earth")
+    )
+    np.testing.assert_allclose(turned.joint_position("j"), wanted.joint_position("j"), rtol=1e-6, atol=1e-8)
+    for told in ("reaction", "transmitted"):
+        np.testing.assert_allclose(getattr(turned, told)("j"), getattr(wanted, told)("j"), rtol=1e-5, atol=1e-6)
+    here, there = (r.peaks().sel(joint="j") for r in (turned, wanted))
+    np.testing.assert_allclose(here["moment"], there["moment"], rtol=1e-3)
+    q0, v0 = KINDS[kind][1]["q0"], KINDS[kind][1]["v0"]
+    start = nx.simulate(mechanism(kind, "link", "ground"), 1e-3, method)
+    np.testing.assert_allclose(np.squeeze(start.joint_position("j")[0]), q0, atol=1e-12)
+    np.testing.assert_allclose(np.squeeze(start.joint_velocity("j")[0]), v0, atol=1e-12)
+    tree = nx.simulate(
+        mechanism(kind, "link", "ground", q0=None, v0=None), 0.3, nx.RungeKutta4(dt=1e-3), output_times=[0.1, 0.3]
+    )
+    np.testing.assert_allclose(tree.reaction("j"), wanted.reaction("j"), rtol=1e-4, atol=1e-5)
+
+
+def test_a_report_tells_it_in_the_same_sense() -> None:
+    turned, wanted = (
+        nx.assemble(mechanism("revolute", "link", other, q0=None, v0=None)) for other in ("ground", "earth")
+    )
+    here, there = (report.reaction("j") for report in (turned, wanted))
+    np.testing.assert_allclose(here.force, there.force, atol=1e-8)
+    np.testing.assert_allclose(here.moment, there.moment, atol=1e-8)
+    assert here.unique.tolist() == there.unique.tolist()
+    for one, other in zip(turned.transmitted("j"), wanted.transmitted("j"), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_a_fixed_joint_and_anchors_in_the_bodies() -> None:
+    system = nx.System("held")
+    system.add_body("plate", position=(0.0, 0.0, 1.0), **BOX)
+    system.add_joint(nx.Fixed("bolt", "plate", "ground", anchor_a=(0.1, 0.0, 0.0), anchor_b=(0.1, 0.0, 1.0)))
+    report = nx.assemble(system)
+    np.testing.assert_allclose(report.position("plate"), (0.0, 0.0, 1.0), atol=1e-12)
+    weight = BOX["mass"] * 9.81  # type: ignore[operator]
+    np.testing.assert_allclose(report.reaction("bolt").force, (0.0, 0.0, -weight), rtol=2e-3, atol=1e-9)
+
+
+def test_the_description_names_the_bodies_as_they_were_written(tmp_path: Path) -> None:
+    system = mechanism("revolute", "link", "ground")
+    assert repr(system.joint("j")) == "Revolute('j', 'link' → 'ground')"
+    nx.save_scene(system, tmp_path / "a.yaml")
+    text = (tmp_path / "a.yaml").read_text(encoding="utf-8")
+    assert "parent: link" in text and "child: ground" in text
+    again = nx.load(tmp_path / "a.yaml")
+    changed = again.with_parameters({"j.damping": 0.2})
+    assert repr(changed.joint("j")) == repr(system.joint("j"))
+    one, other = (nx.simulate(s, 0.1, METHODS[0]).joint_position("j") for s in (system, again))
+    np.testing.assert_array_equal(one, other)
+    result = nx.simulate(system, 0.1, METHODS[0])
+    result.save(tmp_path / "run.nc")
+    np.testing.assert_allclose(
+        nx.open_result(tmp_path / "run.nc").reaction("j"), result.reaction("j"), rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("cls", [nx.Universal, nx.Spherical, nx.Planar, nx.Cartesian, nx.Free])
+def test_joints_whose_coordinates_would_be_others_are_refused(cls: type[Any]) -> None:
+    system = nx.System("no")
+    system.add_body("link", **BOX)
+    with pytest.raises(nx.InputError, match="'j' has ground as its child; ground does not move, make it the parent"):
+        system.add_joint(cls("j", "link", "ground"))
+
+
+HELD: dict[str, Any] = {
+    "point on line": lambda parent, child: nx.PointOnLine("c", parent, child, anchor_a=(0.0, 0.0, 0.0), axis_a=(1.0, 0.0, 0.0),
+                                                          anchor_b=(0.5, 0.0, 0.0)),
+    "point on plane": lambda parent, child: nx.PointOnPlane("c", parent, child, anchor_a=(0.5, 0.0, 0.0), axis_a=(0.0, 0.1, 1.0),
+                                                            anchor_b=(0.5, 0.0, 0.0)),
+    "rod": lambda parent, child: nx.Rod("c", parent, child, anchor_a=(0.5, 0.0, 0.0), anchor_b=(0.6, 0.3, 0.4)),
+}  # fmt: skip
+BY = [
+    nx.RungeKutta4(dt=1e-3),
+    nx.HHT(rtol=1e-7),
+    nx.Projection(dt=1e-3),
+    nx.ImplicitEuler(dt=1e-3, bdf2=True),
+]
+
+
+@pytest.mark.parametrize("method", BY, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("what", HELD)
+def test_a_constraint_may_end_at_the_ground(what: str, method: Any) -> None:
+    """As at a body that the ground holds."""
+
+    def run(end: str) -> nx.Result:
+        system = nx.System("slot")
+        system.add_body("arm", mass=1.0, inertia=(0.02, 0.1, 0.1), com=(0.4, 0.0, 0.0))
+        system.add_joint(nx.Spherical("hang", "ground", "arm", at=(0.0, 0.0, 0.0)) if what != "point on line"
+                         else nx.Cartesian("hang", "ground", "arm", v0=(0.3, 0.0, 0.0)))  # fmt: skip
+        if end != "ground":
+            system.add_body(end, mass=1.0, inertia=(1.0, 1.0, 1.0))
+            system.add_joint(nx.Fixed("bed", "ground", end, at=(0.0, 0.0, 0.0)))
+        system.add_joint(HELD[what]("arm", end))
+        return nx.simulate(system, 0.2, method, output_times=[0.1, 0.2])
+
+    found, wanted = run("ground"), run("earth")
+    np.testing.assert_allclose(found.position("arm"), wanted.position("arm"), atol=1e-6)
+    np.testing.assert_allclose(found.orientation("arm"), wanted.orientation("arm"), atol=1e-6)
+    np.testing.assert_allclose(found.reaction("c"), wanted.reaction("c"), rtol=1e-4, atol=2e-4)
+
+
+def test_copies_are_written_as_their_bodies_say() -> None:
+    system = mechanism("revolute", "link", "ground")
+    joint = system.joint("j")
+    for parent, child in (("link", "ground"), ("bob", "link"), ("ground", "link")):
+        assert repr(joint.copied(parent=parent, child=child)) == f"Revolute('j', '{parent}' → '{child}')"
+    other = nx.System("other")
+    other.add_body("link", **BOX)
+    other.add_body("bob", **BOX)
+    other.add_joint(joint.copied(parent="link", child="bob", at=None, axis=None, reference=None))
+    assert not other.joint("j").is_turned and other.joint("j").child.name == "bob"
+    again = system.with_parameters({"j.damping": 0.3}).joint("j")
+    assert again.is_turned and repr(again) == repr(joint)
+
+
+@pytest.mark.parametrize("method", [nx.RungeKutta4(dt=1e-3), nx.HHT(rtol=1e-7)], ids=["rk4", "hht"])
+def test_a_slot_about_a_pin_of_the_ground_is_told_and_drawn(method: Any, tmp_path: Path) -> None:
+    system = nx.System("slot", gravity=(0.0, -9.81, 0.0))
+    system.add_body("arm", mass=1.0, inertia=(0.02, 0.1, 0.1), com=(0.4, 0.0, 0.0))
+    system.add_body("base", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Prismatic("slide", "base", "ground", axis=(0.0, 1.0, 0.0), at=(0.0, 0.0, 0.0)))
+    system.add_joint(nx.Revolute("hinge", "base", "arm", at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
+    system.add_joint(HELD["point on line"]("arm", "ground"))
+    result = nx.simulate(system, 0.05, method)
+    with pytest.raises(nx.NexDynError, match="'c'"):
+        result.joint_position("c")
+    nx.record(result, tmp_path / "slot.html")
+    assert (tmp_path / "slot.html").stat().st_size > 0
+    nx.save_still(system, tmp_path / "slot.png", shot=nx.Shot(frames=True, joint_frames=True, names=True))
+    assert (tmp_path / "slot.png").stat().st_size > 0
+
+
+def test_the_axis_that_is_drawn_is_the_one_that_was_described() -> None:
+    from nexdyn.view.marks import frame_on_child
+
+    system = mechanism("revolute", "link", "ground", q0=None)
+    joint = system.joint("j")
+    R, p = frame_on_child(joint, system.values)
+    R_W, p_W = system.body("link").pose(system.values)
+    np.testing.assert_allclose(R_W @ R[:, 2], np.array(AXIS) / np.linalg.norm(AXIS), atol=1e-12)
+    np.testing.assert_allclose(p_W + R_W @ p, AT, atol=1e-12)
