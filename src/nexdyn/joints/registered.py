@@ -14,11 +14,17 @@ coordinates the joint has (nq = nv, 1 to 5), and the numbers of the page. The C 
     PLACE      block, R, p             (5,)             q of the pose (R, p)
 
 Of lanes one after another; PLACE and DUAL are for one system.
+
+A mechanism with registered joints has the numbers of its joints as int32 (``kinds.OF_ANY``), all others as int64. Kernels of the latter are
+compiled without what stands here; those of the former once, for all pages.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
+
+from numba import types
 
 from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, outlined, overloaded
@@ -35,6 +41,11 @@ HEAD = 2
 NAN = math.nan
 NAN5, NAN6, NAN12 = (NAN,) * 5, (NAN,) * 6, (NAN,) * 12
 NAN30, NAN36 = (NAN,) * 30, (NAN,) * 36
+
+
+def _may_be(kind: Any) -> bool:
+    """Whether a mechanism whose joints have numbers of this Numba type may have registered ones."""
+    return isinstance(kind, types.Integer) and int(kind.bitwidth) == 32  # type: ignore[attr-defined]
 
 
 @formula
@@ -136,9 +147,20 @@ def _own_pose(block, q, k):
 
 
 @formula
-def pose(X, block, q, k):
-    """X_PC = X_PJ X_J(q)."""
+def pose_behind(X, block, q, k):
     return X @ own_pose(block, q, k)
+
+
+def pose(kind, X, block, q, k):
+    """X_PC = X_PJ X_J(q)."""
+    return pose_behind(X, block, q, k)
+
+
+@overloaded(pose)
+def _pose(kind, X, block, q, k):
+    if _may_be(kind):
+        return lambda kind, X, block, q, k: pose_behind(X, block, q, k)
+    return lambda kind, X, block, q, k: X
 
 
 @formula
@@ -157,16 +179,18 @@ def columns_of_lanes(block, q, k, H, j):
             H[j + m] = motion_with_lane(H[j + m], s, motion_in(x, m))
 
 
-def motion_subspace(H, j, q, k, block):
+def motion_subspace(kind, H, j, q, k, block):
     """H."""
     (columns_of_lanes if is_of_lanes(q) else columns_of_one)(block, q, k, H, j)
 
 
 @overloaded(motion_subspace)
-def _motion_subspace(H, j, q, k, block):
+def _motion_subspace(kind, H, j, q, k, block):
+    if not _may_be(kind):
+        return lambda kind, H, j, q, k, block: None
     if is_instance(q, LaneVector):
-        return lambda H, j, q, k, block: columns_of_lanes(block, q, k, H, j)
-    return lambda H, j, q, k, block: columns_of_one(block, q, k, H, j)
+        return lambda kind, H, j, q, k, block: columns_of_lanes(block, q, k, H, j)
+    return lambda kind, H, j, q, k, block: columns_of_one(block, q, k, H, j)
 
 
 @formula
@@ -184,16 +208,24 @@ def motion_of_lanes(what, block, q, k, v, j, n, m):
     return V
 
 
-def motion(what, block, q, k, v, j, n, m):
+@formula
+def nothing(q, k):
+    o = zero(q[k])
+    return Motion(Vec3(o, o, o), Vec3(o, o, o))
+
+
+def motion(kind, what, block, q, k, v, j, n, m):
     """BIAS, RATE, SLOPE or BENT."""
     return (motion_of_lanes if is_of_lanes(q) else motion_of_one)(what, block, q, k, v, j, n, m)
 
 
 @overloaded(motion)
-def _motion(what, block, q, k, v, j, n, m):
+def _motion(kind, what, block, q, k, v, j, n, m):
+    if not _may_be(kind):
+        return lambda kind, what, block, q, k, v, j, n, m: nothing(q, k)
     if is_instance(q, LaneVector):
-        return lambda what, block, q, k, v, j, n, m: motion_of_lanes(what, block, q, k, v, j, n, m)
-    return lambda what, block, q, k, v, j, n, m: motion_of_one(what, block, q, k, v, j, n, m)
+        return lambda kind, what, block, q, k, v, j, n, m: motion_of_lanes(what, block, q, k, v, j, n, m)
+    return lambda kind, what, block, q, k, v, j, n, m: motion_of_one(what, block, q, k, v, j, n, m)
 
 
 @formula
@@ -217,16 +249,18 @@ def across_of_lanes(W, q, k, block):
             W[m] = force_with_lane(W[m], s, force_in(x, m))
 
 
-def constraint_subspace(W, q, k, block):
+def constraint_subspace(kind, W, q, k, block):
     """W."""
     (across_of_lanes if is_of_lanes(q) else across_of_one)(W, q, k, block)
 
 
 @overloaded(constraint_subspace)
-def _constraint_subspace(W, q, k, block):
+def _constraint_subspace(kind, W, q, k, block):
+    if not _may_be(kind):
+        return lambda kind, W, q, k, block: None
     if is_instance(q, LaneVector):
-        return lambda W, q, k, block: across_of_lanes(W, q, k, block)
-    return lambda W, q, k, block: across_of_one(W, q, k, block)
+        return lambda kind, W, q, k, block: across_of_lanes(W, q, k, block)
+    return lambda kind, W, q, k, block: across_of_one(W, q, k, block)
 
 
 # --- one system alone -------------------------------------------------------------------------------------------------
@@ -239,16 +273,18 @@ def place_of_one(R, p, q, k, block):
         q[k + m] = x[m]
 
 
-def coordinates_of(R, p, q, k, block):
+def coordinates_of(kind, R, p, q, k, block):
     """q of the pose (R, p) of B in A, or of the nearest that the joint takes; lanes, which have no such joints, keep what they have."""
     place_of_one(R, p, q, k, block)
 
 
 @overloaded(coordinates_of)
-def _coordinates_of(R, p, q, k, block):
+def _coordinates_of(kind, R, p, q, k, block):
+    if not _may_be(kind):
+        return lambda kind, R, p, q, k, block: None
     if is_instance(q, LaneVector):
-        return lambda R, p, q, k, block: None
-    return lambda R, p, q, k, block: place_of_one(R, p, q, k, block)
+        return lambda kind, R, p, q, k, block: None
+    return lambda kind, R, p, q, k, block: place_of_one(R, p, q, k, block)
 
 
 @formula
@@ -258,13 +294,15 @@ def dual_of_one(H, j, q, k, block):
         H[j + m] = motion_in(x, m)
 
 
-def dual_subspace(H, j, q, k, block):
+def dual_subspace(kind, H, j, q, k, block):
     """G."""
     dual_of_one(H, j, q, k, block)
 
 
 @overloaded(dual_subspace)
-def _dual_subspace(H, j, q, k, block):
+def _dual_subspace(kind, H, j, q, k, block):
+    if not _may_be(kind):
+        return lambda kind, H, j, q, k, block: None
     if is_instance(q, LaneVector):
-        return lambda H, j, q, k, block: None
-    return lambda H, j, q, k, block: dual_of_one(H, j, q, k, block)
+        return lambda kind, H, j, q, k, block: None
+    return lambda kind, H, j, q, k, block: dual_of_one(H, j, q, k, block)

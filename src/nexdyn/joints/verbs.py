@@ -69,7 +69,7 @@ def other_pose(kind, X, pitch, q, k):
     if kind == CARTESIAN:
         return cartesian.pose(X, q, k)
     if kind == REGISTERED:
-        return registered.pose(X, pitch, q, k)
+        return registered.pose(kind, X, pitch, q, k)
     return free.pose(X, q, k)
 
 
@@ -105,7 +105,7 @@ def coordinates_of(kind, pitch, R, p, q, k):
     elif kind == FREE:
         free.coordinates_of(R, p, q, k)
     elif kind == REGISTERED:
-        registered.coordinates_of(R, p, q, k, pitch)
+        registered.coordinates_of(kind, R, p, q, k, pitch)
 
 
 @formula
@@ -130,14 +130,14 @@ def motion_columns(kind, pitch, q, k, H, j):
     elif kind == FREE:
         free.motion_subspace(H, j)
     elif kind == REGISTERED:
-        registered.motion_subspace(H, j, q, k, pitch)
+        registered.motion_subspace(kind, H, j, q, k, pitch)
 
 
 @formula
 def effort_columns(kind, pitch, q, k, H, j):
     """Columns along which efforts act, into rows j, j + 1, … of the table H: those of H, but of a registered joint G = (HᵀH)⁻¹ Hᵀ."""
     if kind == REGISTERED:
-        registered.dual_subspace(H, j, q, k, pitch)
+        registered.dual_subspace(kind, H, j, q, k, pitch)
     else:
         motion_columns(kind, pitch, q, k, H, j)
 
@@ -156,7 +156,7 @@ def joint_bias(kind, pitch, q, k, v, j, o):
     if kind == PLANAR:
         return planar.bias(q, k, v, j)
     if kind == REGISTERED:
-        return registered.motion(registered.BIAS, pitch, q, k, v, j, 0, 0)
+        return registered.motion(kind, registered.BIAS, pitch, q, k, v, j, 0, 0)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
 
@@ -168,7 +168,7 @@ def column_rate(kind, pitch, q, k, v, j, n, h):
     if kind == PLANAR:
         return planar.column_rate(v, j, h)
     if kind == REGISTERED:
-        return registered.motion(registered.RATE, pitch, q, k, v, j, 0, n)
+        return registered.motion(kind, registered.RATE, pitch, q, k, v, j, 0, n)
     o = zero(h.w.x)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
@@ -181,7 +181,7 @@ def column_slope(kind, pitch, q, k, m, n, h):
     if kind == PLANAR:
         return planar.column_slope(m, n, h)
     if kind == REGISTERED:
-        return registered.motion(registered.SLOPE, pitch, q, k, q, k, n, m)
+        return registered.motion(kind, registered.SLOPE, pitch, q, k, q, k, n, m)
     o = zero(h.w.x)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
@@ -194,7 +194,7 @@ def bias_slope(kind, pitch, q, k, v, j, n):
     if kind == PLANAR:
         return planar.bias_slope(q, k, v, j, n)
     if kind == REGISTERED:
-        return registered.motion(registered.BENT, pitch, q, k, v, j, n, 0)
+        return registered.motion(kind, registered.BENT, pitch, q, k, v, j, n, 0)
     o = zero(v[j])
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
@@ -221,7 +221,7 @@ def constraint_columns(kind, pitch, q, k, W):
     elif kind == CARTESIAN:
         cartesian.constraint_subspace(W)
     elif kind == REGISTERED:
-        registered.constraint_subspace(W, q, k, pitch)
+        registered.constraint_subspace(kind, W, q, k, pitch)
 
 
 def _made_from_pages() -> Any:

@@ -57,7 +57,8 @@ class JointPage(Joint):
     constraint_subspace(q) → a tuple of Force: 6 − nv that do no work on H. Left out: unit forces without their part in H.
     """
 
-    kind, code = "joint_page", kinds.REGISTERED
+    kind = "joint_page"
+    code: ClassVar[Any] = kinds.OF_ANY(kinds.REGISTERED)
     stride = 7
     turning: ClassVar[tuple[bool, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()

@@ -218,7 +218,8 @@ def acting(
         lambda joint: (int(first_q[place[joint]]), int(first_v[place[joint]])),
     )
     pair_of_joint = {name: k for k, name in enumerate(system.joints)}
-    table = np.zeros((len(joints), ActingJoint.columns), dtype=np.int64)
+    number = kinds.OF_ANY if any(joint.code == REGISTERED for joint in joints) else kinds.OF_PACKAGE
+    table = np.zeros((len(joints), ActingJoint.columns), dtype=number)
     pitch, freedoms = np.zeros(len(joints)), np.zeros((first_v[-1], JointDof.columns))
     dofs = JointDofs(freedoms)
     dofs.friction_speed[:] = 1.0
@@ -250,7 +251,7 @@ def acting(
 def joined(joints: np.ndarray) -> np.ndarray:
     """Parent and child of acting joints, (nj, 2)."""
     table = ActingJoints(joints)
-    return np.stack([table.parent, table.child], axis=1)
+    return np.stack([table.parent, table.child], axis=1).astype(np.int64)
 
 
 def _judged(system: System, length: float) -> np.ndarray:
