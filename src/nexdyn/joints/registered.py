@@ -27,6 +27,7 @@ from typing import Any
 from numba import types
 
 from nexdyn.generic import is_instance
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.kernel import formula, outlined, overloaded
 from nexdyn.model.callbacks import call, stored
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3
@@ -46,6 +47,18 @@ NAN30, NAN36 = (NAN,) * 30, (NAN,) * 36
 def _may_be(kind: Any) -> bool:
     """Whether a mechanism whose joints have numbers of this Numba type may have registered ones."""
     return isinstance(kind, types.Integer) and int(kind.bitwidth) == 32  # type: ignore[attr-defined]
+
+
+def is_registered(kind):
+    """Whether a joint of this number is registered."""
+    return bool(kind == REGISTERED)
+
+
+@overloaded(is_registered)
+def _is_registered(kind):
+    if _may_be(kind):
+        return lambda kind: kind == REGISTERED
+    return lambda kind: False
 
 
 @formula
@@ -208,12 +221,6 @@ def motion_of_lanes(what, block, q, k, v, j, n, m):
     return V
 
 
-@formula
-def nothing(q, k):
-    o = zero(q[k])
-    return Motion(Vec3(o, o, o), Vec3(o, o, o))
-
-
 def motion(kind, what, block, q, k, v, j, n, m):
     """BIAS, RATE, SLOPE or BENT."""
     return (motion_of_lanes if is_of_lanes(q) else motion_of_one)(what, block, q, k, v, j, n, m)
@@ -222,7 +229,9 @@ def motion(kind, what, block, q, k, v, j, n, m):
 @overloaded(motion)
 def _motion(kind, what, block, q, k, v, j, n, m):
     if not _may_be(kind):
-        return lambda kind, what, block, q, k, v, j, n, m: nothing(q, k)
+        return lambda kind, what, block, q, k, v, j, n, m: Motion(
+            Vec3(zero(q[k]), zero(q[k]), zero(q[k])), Vec3(zero(q[k]), zero(q[k]), zero(q[k]))
+        )
     if is_instance(q, LaneVector):
         return lambda kind, what, block, q, k, v, j, n, m: motion_of_lanes(what, block, q, k, v, j, n, m)
     return lambda kind, what, block, q, k, v, j, n, m: motion_of_one(what, block, q, k, v, j, n, m)

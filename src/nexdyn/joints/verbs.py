@@ -47,8 +47,8 @@ from nexdyn.spatial.lanes import zero
 FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
     kinds.FIXED, kinds.REVOLUTE, kinds.PRISMATIC, kinds.HELICAL, kinds.CYLINDRICAL
 )  # fmt: skip
-UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE, REGISTERED = (
-    kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE, kinds.REGISTERED
+UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
+    kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE
 )  # fmt: skip
 
 
@@ -68,7 +68,7 @@ def other_pose(kind, X, pitch, q, k):
         return planar.pose(X, q, k)
     if kind == CARTESIAN:
         return cartesian.pose(X, q, k)
-    if kind == REGISTERED:
+    if registered.is_registered(kind):
         return registered.pose(kind, X, pitch, q, k)
     return free.pose(X, q, k)
 
@@ -104,7 +104,7 @@ def coordinates_of(kind, pitch, R, p, q, k):
         cartesian.coordinates_of(R, p, q, k)
     elif kind == FREE:
         free.coordinates_of(R, p, q, k)
-    elif kind == REGISTERED:
+    elif registered.is_registered(kind):
         registered.coordinates_of(kind, R, p, q, k, pitch)
 
 
@@ -129,14 +129,14 @@ def motion_columns(kind, pitch, q, k, H, j):
         cartesian.motion_subspace(H, j)
     elif kind == FREE:
         free.motion_subspace(H, j)
-    elif kind == REGISTERED:
+    elif registered.is_registered(kind):
         registered.motion_subspace(kind, H, j, q, k, pitch)
 
 
 @formula
 def effort_columns(kind, pitch, q, k, H, j):
     """Columns along which efforts act, into rows j, j + 1, … of the table H: those of H, but of a registered joint G = (HᵀH)⁻¹ Hᵀ."""
-    if kind == REGISTERED:
+    if registered.is_registered(kind):
         registered.dual_subspace(kind, H, j, q, k, pitch)
     else:
         motion_columns(kind, pitch, q, k, H, j)
@@ -145,7 +145,7 @@ def effort_columns(kind, pitch, q, k, H, j):
 @formula
 def columns_turn(kind):
     """Whether columns of H depend on q."""
-    return kind == UNIVERSAL or kind == PLANAR or kind == REGISTERED
+    return kind == UNIVERSAL or kind == PLANAR or registered.is_registered(kind)
 
 
 @formula
@@ -155,7 +155,7 @@ def joint_bias(kind, pitch, q, k, v, j, o):
         return universal.bias(q, k, v, j)
     if kind == PLANAR:
         return planar.bias(q, k, v, j)
-    if kind == REGISTERED:
+    if registered.is_registered(kind):
         return registered.motion(kind, registered.BIAS, pitch, q, k, v, j, 0, 0)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
@@ -167,7 +167,7 @@ def column_rate(kind, pitch, q, k, v, j, n, h):
         return universal.column_rate(q, k, v, j, n)
     if kind == PLANAR:
         return planar.column_rate(v, j, h)
-    if kind == REGISTERED:
+    if registered.is_registered(kind):
         return registered.motion(kind, registered.RATE, pitch, q, k, v, j, 0, n)
     o = zero(h.w.x)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
@@ -180,7 +180,7 @@ def column_slope(kind, pitch, q, k, m, n, h):
         return universal.column_slope(q, k, m, n)
     if kind == PLANAR:
         return planar.column_slope(m, n, h)
-    if kind == REGISTERED:
+    if registered.is_registered(kind):
         return registered.motion(kind, registered.SLOPE, pitch, q, k, q, k, n, m)
     o = zero(h.w.x)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
@@ -193,7 +193,7 @@ def bias_slope(kind, pitch, q, k, v, j, n):
         return universal.bias_slope(q, k, v, j, n)
     if kind == PLANAR:
         return planar.bias_slope(q, k, v, j, n)
-    if kind == REGISTERED:
+    if registered.is_registered(kind):
         return registered.motion(kind, registered.BENT, pitch, q, k, v, j, n, 0)
     o = zero(v[j])
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
@@ -220,7 +220,7 @@ def constraint_columns(kind, pitch, q, k, W):
         planar.constraint_subspace(W)
     elif kind == CARTESIAN:
         cartesian.constraint_subspace(W)
-    elif kind == REGISTERED:
+    elif registered.is_registered(kind):
         registered.constraint_subspace(kind, W, q, k, pitch)
 
 

@@ -24,6 +24,8 @@ from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3
 
 _C = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 _CONFIG: Any = numba.config
+_INSIDE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Compiled code alone calls them."""
 SCOPE = {"Force": Force, "Mat3": Mat3, "Motion": Motion, "Pose": Pose, "Vec3": Vec3, "np": np}
 
 
@@ -130,7 +132,7 @@ def plain_of(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def jitted(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function as Numba has it."""
-    found: Callable[..., Any] = f if is_jitted(f) or _CONFIG.DISABLE_JIT else numba.njit(f)
+    found: Callable[..., Any] = f if is_jitted(f) or _CONFIG.DISABLE_JIT else numba.njit(**_INSIDE)(f)
     return found
 
 

@@ -121,7 +121,7 @@ class JointPage(Joint):
 
     def callbacks(self) -> tuple[Any, ...]:
         made = _MADE.get(type(self))
-        return () if made is None else (made.motion, made.value, made.gradient)
+        return () if made is None else made.known
 
     def between(
         self, R: np.ndarray, p: np.ndarray, values: Mapping[str, float]

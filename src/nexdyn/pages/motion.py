@@ -17,7 +17,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -34,41 +35,56 @@ LEAST = 0.1
 """How well columns P e_i must tell directions apart."""
 
 
-class Functions(NamedTuple):
-    """C functions of a page of a joint: its motion; value and gradient of its rows; which rows are lengths; whether the columns of H are at
-    right angles everywhere."""
+class Functions:
+    """C functions of a page of a joint: its motion; value and gradient of its rows, compiled where bodies first need them; which rows are
+    lengths; whether the columns of H are at right angles everywhere."""
 
-    motion: PageFunction
-    value: PageFunction
-    gradient: PageFunction
-    lengths: tuple[bool, ...]
-    square: bool
+    def __init__(
+        self, name: str, made: Callable[[str], tuple[Any, Any]], lengths: tuple[bool, ...], square: bool
+    ) -> None:
+        self._name, self._made, self.lengths, self.square = name, made, lengths, square
+        self.motion = self._function("the motion", "motion", 13, 36)
+
+    @cached_property
+    def value(self) -> PageFunction:
+        """C of one row."""
+        return self._function("the rows", "value", 14, 1)
+
+    @cached_property
+    def gradient(self) -> PageFunction:
+        """Its gradient."""
+        return self._function("the rows", "gradient", 14, 7)
+
+    def _function(self, what: str, body: str, room: int, out: int) -> PageFunction:
+        return PageFunction(f"{what} of {self._name}", *self._made(body), room, out)
+
+    @property
+    def known(self) -> tuple[PageFunction, ...]:
+        """Those that are compiled by now."""
+        return tuple(x for x in self.__dict__.values() if isinstance(x, PageFunction))
 
 
 def solved(H: Any, n: Any, G: Any) -> Any:
-    """G of (H Hᵀ) G = H, H (n, 6) with a column a row; NaN where columns depend on each other."""
-    A = np.zeros((5, 5))
+    """G of (H Hᵀ) G = H, of n columns one after another; NaN where columns depend on each other."""
+    A = np.zeros(25)
     for i in range(n):
         for k in range(6):
-            G[i, k] = H[i, k]
+            G[6 * i + k] = H[6 * i + k]
         for j in range(n):
             for k in range(6):
-                A[i, j] += H[i, k] * H[j, k]
+                A[5 * i + j] += H[6 * i + k] * H[6 * j + k]
     for i in range(n):
-        if not A[i, i] > 0.0:
-            for k in range(6):
-                G[i, k] = math.nan
-            return
+        pivot = A[6 * i] if A[6 * i] > 0.0 else math.nan
         for j in range(n):
             if j != i:
-                f = A[j, i] / A[i, i]
+                f = A[5 * j + i] / pivot
                 for m in range(n):
-                    A[j, m] -= f * A[i, m]
+                    A[5 * j + m] -= f * A[5 * i + m]
                 for k in range(6):
-                    G[j, k] -= f * G[i, k]
+                    G[6 * j + k] -= f * G[6 * i + k]
     for i in range(n):
         for k in range(6):
-            G[i, k] /= A[i, i]
+            G[6 * i + k] /= A[6 * i] if A[6 * i] > 0.0 else math.nan
 
 
 def rotation_vector(R: Any) -> Any:
@@ -100,14 +116,7 @@ def joint_functions(page: Any) -> Functions:
         return scope
 
     compiled, plain = made(jitted), made(plain_of)
-
-    def function(what: str, body: str, room: int, out: int) -> PageFunction:
-        return PageFunction(f"{what} of {page.__name__}", compiled[body], plain[body], room, out)
-
-    return Functions(
-        function("the motion", "motion", 13, 36), function("the rows", "value", 14, 1), function("the rows", "gradient", 14, 7),
-        _lengths(page, n, axes), square,
-    )  # fmt: skip
+    return Functions(page.__name__, lambda body: (compiled[body], plain[body]), _lengths(page, n, axes), square)
 
 
 GIVEN = {
@@ -149,7 +158,7 @@ def _text(page: Any, n: int, given: dict[str, Any], numbers: Sequence[str], axes
 
     def rows(letter: str, count: int, table: str, parts: str) -> list[str]:
         return [
-            f"    {table}[{m}, {3 * i + k}] = {letter}{m}.{part}.{axis}"
+            f"    {table}[{6 * m + 3 * i + k}] = {letter}{m}.{part}.{axis}"
             for m in range(count) for i, part in enumerate(parts) for k, axis in enumerate("xyz")
         ]  # fmt: skip
 
@@ -161,29 +170,30 @@ def _text(page: Any, n: int, given: dict[str, Any], numbers: Sequence[str], axes
         ]
     else:
         bias = [
-            "    D = np.empty((N, 6))", "    rates(q, v, b, D)", "    for k in range(6):", "        out[k] = 0.0",
-            "        for i in range(N):", "            out[k] += D[i, k] * v[i]",
+            "    D = np.empty(6 * N)", "    rates(q, v, b, D)", "    for k in range(6):", "        out[k] = 0.0",
+            "        for i in range(N):", "            out[k] += D[6 * i + k] * v[i]",
         ]  # fmt: skip
     if "constraint_subspace" in given:
         across = [unpacked("w", m, call("constraint_subspace")), *rows("w", m, "W", "nf")]
     else:
-        across = ["    H = np.empty((N, 6))", "    G = np.empty((N, 6))", "    columns(q, b, H)", "    solved(H, N, G)"]
+        across = ["    H = np.empty(6 * N)", "    G = np.empty(6 * N)", "    columns(q, b, H)", "    solved(H, N, G)"]
         for i, k in enumerate(axes):
             across += [
-                "    for k in range(6):", f"        W[{i}, k] = {k} == k", "        for j in range(N):",
-                f"            W[{i}, k] -= H[j, k] * G[j, {k}]",
+                "    for k in range(6):", f"        W[{6 * i} + k] = 1.0 if k == {k} else 0.0", "        for j in range(N):",
+                f"            W[{6 * i} + k] -= H[6 * j + k] * G[6 * j + {k}]",
             ]  # fmt: skip
     wide = WIDE if "bias" not in given else STEP
     return "\n".join([
         f"N = {n}",
         "@turned", "def columns(q, b, H):", unpacked("h", n, call("motion_subspace")), *rows("h", n, "H", "wv"),
         "@turned", "def rates(q, v, b, D):",
-        "    D[:] = 0.0", "    size = 0.0", "    for i in range(N):", "        size += v[i] * v[i]", "    size = math.sqrt(size)",
-        "    if size == 0.0:", "        return", "    H = np.empty((N, 6))", "    x = np.empty(N)",
+        "    size = 0.0", "    for k in range(6 * N):", "        D[k] = 0.0",
+        "    for i in range(N):", "        size += v[i] * v[i]", "    size = math.sqrt(size)",
+        "    if size == 0.0:", "        return", "    H = np.empty(6 * N)", "    x = np.empty(N)",
         "    for i in range(6):",
         "        a = float(i - 3 if i < 3 else i - 2)", "        w = (-1.0, 9.0, -45.0, 45.0, -9.0, 1.0)[i] / 60.0",
         "        for j in range(N):", f"            x[j] = q[j] + a * {STEP} / size * v[j]", "        columns(x, b, H)",
-        "        for j in range(N):", "            for k in range(6):", f"                D[j, k] += w * size / {STEP} * H[j, k]",
+        "        for k in range(6 * N):", f"            D[k] += w * size / {STEP} * H[k]",
         "@turned", "def bias_of(q, v, b, out):", *bias,
         "@turned", "def bent(q, v, b, m, out):",
         "    for k in range(6):", "        out[k] = 0.0", "    x = np.empty(N)", "    f = np.empty(6)",
@@ -198,26 +208,25 @@ def _text(page: Any, n: int, given: dict[str, Any], numbers: Sequence[str], axes
         "    if what == 0:", f"        X = {call('pose')}", "        A, p = X.R, X.p",
         "        out[0], out[1], out[2], out[3], out[4] = A.xx, A.xy, A.xz, A.yx, A.yy",
         "        out[5], out[6], out[7], out[8] = A.yz, A.zx, A.zy, A.zz", "        out[9], out[10], out[11] = p.x, p.y, p.z",
-        "    elif what == 1:", "        columns(q, b, out[:6 * N].reshape(N, 6))",
+        "    elif what == 1:", "        columns(q, b, out)",
         "    elif what == 2:", "        bias_of(q, v, b, out)",
-        "    elif what == 3 or what == 4:", "        D = np.empty((N, 6))", "        e = np.zeros(N)",
+        "    elif what == 3 or what == 4:", "        D, m = np.empty(6 * N), 6 * int(s[12])", "        e = np.empty(N)",
         "        for i in range(N):", "            e[i] = v[i] if what == 3 else (1.0 if i == int(s[11]) else 0.0)",
-        "        rates(q, e, b, D)", "        for k in range(6):", "            out[k] = D[int(s[12]), k]",
+        "        rates(q, e, b, D)", "        for k in range(6):", "            out[k] = D[m + k]",
         "    elif what == 5:", "        bent(q, v, b, int(s[11]), out)",
-        "    elif what == 6:", f"        across(q, b, out[:{6 * m}].reshape({m}, 6))",
-        "    elif what == 7:", "        H = np.empty((N, 6))", "        columns(q, b, H)",
-        "        solved(H, N, out[:6 * N].reshape(N, 6))",
+        "    elif what == 6:", "        across(q, b, out)",
+        "    elif what == 7:", "        H = np.empty(6 * N)", "        columns(q, b, H)", "        solved(H, N, out)",
         "    else:", f"        place({matrix(1)}, {vector(10)}, b, out)",
         "@turned", "def seen(s, q, W):",
         f"    x, R, b = {vector(0)}, {matrix(3)}, s[13]", "    place(R, x, b, q)", "    across(q, b, W)",
         f"    X = {call('pose')}", "    A = T(X.R)", "    return X, log(A @ R), A @ (x - X.p)",
         "@turned", "def value(t, s, out):",
-        "    q, W, i = np.empty(N), np.empty((6 - N, 6)), int(s[12])", "    _, n, f = seen(s, q, W)",
-        "    out[0] = W[i, 0] * n.x + W[i, 1] * n.y + W[i, 2] * n.z + W[i, 3] * f.x + W[i, 4] * f.y + W[i, 5] * f.z",
+        "    q, W, i = np.empty(N), np.empty(36), 6 * int(s[12])", "    _, n, f = seen(s, q, W)",
+        "    out[0] = W[i] * n.x + W[i + 1] * n.y + W[i + 2] * n.z + W[i + 3] * f.x + W[i + 4] * f.y + W[i + 5] * f.z",
         "@turned", "def gradient(t, s, out):",
-        "    q, W, i = np.empty(N), np.empty((6 - N, 6)), int(s[12])", "    X, _, _ = seen(s, q, W)",
-        "    u = X.R @ Vec3(W[i, 3], W[i, 4], W[i, 5])", "    out[0], out[1], out[2] = u.x, u.y, u.z",
-        "    out[3], out[4], out[5], out[6] = W[i, 0], W[i, 1], W[i, 2], 0.0",
+        "    q, W, i = np.empty(N), np.empty(36), 6 * int(s[12])", "    X, _, _ = seen(s, q, W)",
+        "    u = X.R @ Vec3(W[i + 3], W[i + 4], W[i + 5])", "    out[0], out[1], out[2] = u.x, u.y, u.z",
+        "    out[3], out[4], out[5], out[6] = W[i], W[i + 1], W[i + 2], 0.0",
     ]) + "\n"  # fmt: skip
 
 

@@ -42,6 +42,7 @@ from nexdyn.forces.torsion_spring import TURNS, Twist
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
+from nexdyn.joints.registered import is_registered
 from nexdyn.joints.verbs import coordinates_of, effort_columns
 from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.model.joint import Joint
@@ -393,7 +394,7 @@ def joint_motion(tables, s, acts, j):
         h = H[m]
         if kind == HELICAL:
             acts.v[first + m] = h.w @ X_B_V.w  # q is the angle
-        elif kind == REGISTERED:
+        elif is_registered(kind):
             acts.v[first + m] = h.w @ X_B_V.w + h.v @ X_B_V.v  # v = G V
         else:
             acts.v[first + m] = (h.w @ X_B_V.w + h.v @ X_B_V.v) / (h.w @ h.w + h.v @ h.v)
@@ -467,7 +468,7 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):
         if kind == HELICAL:
             along = Vec3(o, o, o)
         c = bh2 * slopes[first + m].q + gh * slopes[first + m].v
-        if kind != REGISTERED:
+        if not is_registered(kind):
             c = c / (h.w @ h.w + along @ along)
         if not all_less(abs(c), NOTHING):
             add_outer(acts.K, c, X_B.R @ h.w, along)
