@@ -14,7 +14,6 @@ class Screw(nx.JointPage):
 
     kind = "own_screw"
     turning = (True,)
-    ranges = ((-3.0, 3.0),)
     pitch: float
 
     @staticmethod
@@ -27,8 +26,9 @@ class Screw(nx.JointPage):
         return Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, pitch))
 
     @staticmethod
-    def coordinates_of(R: Any) -> Any:
-        return math.atan2(R.yx - R.xy, R.xx + R.yy)
+    def coordinates_of(R: Any, p: Any, pitch: Any) -> Any:
+        q = math.atan2(R.yx - R.xy, R.xx + R.yy)
+        return q + 2.0 * math.pi * math.floor(0.5 + (p.z / pitch - q) / (2.0 * math.pi))
 
 
 class Cardan(nx.JointPage):

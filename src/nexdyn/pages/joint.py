@@ -47,12 +47,13 @@ class JointPage(Joint):
     """Base of registered joints of one to five coordinates, q̇ = v; all arguments of :class:`Joint`, and the page's numbers by name.
 
     turning: of each coordinate whether it is an angle [rad], or else a length [m]. labels: their names in results, of several.
-    ranges: of each coordinate (lower, upper) between which the page is looked at when it is registered; ±π and ±1 m by default.
+    ranges: of each coordinate (lower, upper) between which the page is looked at when it is registered; ±3π and ±1 m by default.
     Its functions, of what they take by name, with the page's numbers; q is a number, or of several coordinates a tuple, as v:
 
     pose(q) → Pose of B in A: the frame on the child in that on the parent. Needed.
     motion_subspace(q) → a Motion, or a tuple of them: the columns of H, in axes of B, at its origin: V_AB = H q̇. Needed.
-    coordinates_of(R, p) → q of the pose (R, p) of B in A, or of one near it where the joint cannot be there. Needed.
+    coordinates_of(R, p) → q of the pose (R, p) of B in A, or of one near it where the joint cannot be there; with whole turns where these
+        move B, as a screw tells by p. Needed.
     bias(q, v) → Motion: Ḣ q̇. Left out: by differences of H of sixth order.
     constraint_subspace(q) → a tuple of Force: 6 − nv that do no work on H. Left out: unit forces without their part in H.
     """
@@ -80,7 +81,7 @@ class JointPage(Joint):
         cls.nq = cls.nv = n
         cls.directions = tuple(("turn" if x else "slide", "B", 2) for x in cls.turning)
         if "ranges" not in cls.__dict__:
-            cls.ranges = tuple((-math.pi, math.pi) if x else (-1.0, 1.0) for x in cls.turning)
+            cls.ranges = tuple((-3.0 * math.pi, 3.0 * math.pi) if x else (-1.0, 1.0) for x in cls.turning)
         for name, given in (("ranges", cls.ranges), ("labels", cls.labels)):
             if given and len(given) != n:
                 raise InputError(f"{name} of {cls.__name__} has {len(given)} entries; its coordinates are {n}")

@@ -271,7 +271,7 @@ def _across(page: Any, n: int) -> tuple[tuple[int, ...], bool]:
     if best < LEAST:
         raise InputError(
             f"the page {page.__name__} has no constraint_subspace, and no {6 - n} of the six unit forces stay apart from its motion; "
-            f"it needs a constraint_subspace(q) that gives {6 - n} of type Force, at right angles to motion_subspace"
+            f"it needs a constraint_subspace(q) that gives {6 - n} of type Force, which do no work on motion_subspace, or narrower ranges"
         )
     return axes, square
 

@@ -32,8 +32,9 @@ def register(page: Page) -> Page:
     """
     if not (inspect.isclass(page) and issubclass(page, BASES) and page not in BASES):
         shown = page.__name__ if inspect.isclass(page) else repr(page)
-        bases = " or ".join(f"nx.{base.__name__}" for base in BASES)
-        raise InputError(f"nx.register takes a class that derives from {bases}; {shown} does not")
+        raise InputError(
+            f"nx.register takes a class that derives from nx.JointPage, nx.ForcePage or nx.EffortPage; {shown} does not"
+        )
     of_any: Any = page
     kind = _kind_of(of_any)
     check = check_joint if issubclass(page, Joint) else check_force if issubclass(page, ForcePage) else check_effort
