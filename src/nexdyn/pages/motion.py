@@ -25,7 +25,9 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.joints.registered import HEAD, MOST
 from nexdyn.model.callbacks import stored
+from nexdyn.model.joint import Joint
 from nexdyn.pages.functions import SCOPE, PageFunction, check_arguments, jitted, matrix, plain_of, vector
+from nexdyn.pages.numbers import numbers_of
 from nexdyn.pages.samples import sampled, sampled_q
 from nexdyn.spatial.algebra import Mat3, Vec3
 
@@ -62,6 +64,11 @@ class Functions:
     def known(self) -> tuple[PageFunction, ...]:
         """Those that are compiled by now."""
         return tuple(x for x in self.__dict__.values() if isinstance(x, PageFunction))
+
+
+def names_of(page: Any) -> list[str]:
+    """The numbers of a page."""
+    return list(numbers_of(page, Joint))
 
 
 def solved(H: Any, n: Any, G: Any) -> Any:
@@ -102,7 +109,7 @@ def transposed(R: Any) -> Any:
 
 def joint_functions(page: Any) -> Functions:
     """The C functions of a page. InputError, naming it, for a function that is missing, takes what is not given, or cannot be compiled."""
-    n, numbers = page.nv, list(page._numbers)
+    n, numbers = page.nv, names_of(page)
     given = _given(page, n, numbers)
     called = {name: plain_of(given[name]) for name in given}
     axes, square = _across(page, n)
@@ -236,8 +243,8 @@ def _text(page: Any, n: int, given: dict[str, Any], numbers: Sequence[str], axes
 def columns_in_python(page: Any, q: np.ndarray, p: Sequence[float]) -> np.ndarray:
     """H (6, nv)."""
     f = plain_of(page.motion_subspace)
-    values = {"q": float(q[0]) if page.nv == 1 else tuple(q.tolist()), **dict(zip(page._numbers, p, strict=True))}
-    names = check_arguments(f"motion_subspace of {page.__name__}", f, GIVEN["motion_subspace"], list(page._numbers))
+    values = {"q": float(q[0]) if page.nv == 1 else tuple(q.tolist()), **dict(zip(names_of(page), p, strict=True))}
+    names = check_arguments(f"motion_subspace of {page.__name__}", f, GIVEN["motion_subspace"], names_of(page))
     try:
         found = f(*(values[name] for name in names))
         columns = (found,) if page.nv == 1 else tuple(found)
@@ -283,10 +290,8 @@ def _lengths(page: Any, n: int, axes: Sequence[int]) -> tuple[bool, ...]:
     rng = np.random.default_rng(3)
     f, p = plain_of(page.constraint_subspace), sampled(page, rng)
     q = sampled_q(page, rng)
-    values = {"q": float(q[0]) if n == 1 else tuple(q.tolist()), **dict(zip(page._numbers, p, strict=True))}
-    names = check_arguments(
-        f"constraint_subspace of {page.__name__}", f, GIVEN["constraint_subspace"], list(page._numbers)
-    )
+    values = {"q": float(q[0]) if n == 1 else tuple(q.tolist()), **dict(zip(names_of(page), p, strict=True))}
+    names = check_arguments(f"constraint_subspace of {page.__name__}", f, GIVEN["constraint_subspace"], names_of(page))
     found = f(*(values[name] for name in names))
     forces = (found,) if n == MOST else tuple(found)
     if len(forces) != 6 - n:
