@@ -59,11 +59,11 @@ class Watched:
             self.faults.append(message.text)
 
     def pixels(self) -> np.ndarray:
-        """The scene's canvas (height, width, 3), 0 … 255."""
+        """The scene's canvas (height, width, 3), 0 … 255, without the notices over it, which go by themselves."""
         from PIL import Image
 
         box = self.canvas_box()
-        shot = self.page.screenshot(clip=box)
+        shot = self.page.screenshot(clip=box, style=".mantine-Notification-root { visibility: hidden; }")
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
 
     def canvas_box(self) -> dict[str, float]:

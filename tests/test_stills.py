@@ -733,3 +733,32 @@ def test_measured_points_are_joined_by_a_line(swing: nx.Result) -> None:
         assert np.abs(shown[row, column].astype(int) - (0, 150, 200)).max() == 0
     with pytest.raises(nx.UnknownNameError, match="no body 'rod9'"):
         picture(swing, 0.4, replace(shot, points=(("rod9", (0.0, 0.0, 0.0)),)))
+
+
+@pytest.mark.parametrize("graze", [0.03, 0.1, 0.3])
+def test_a_face_that_the_sun_grazes_does_not_shade_itself(graze: float) -> None:
+    """A wall whose normal has this part along the direction to the sun is as bright everywhere."""
+    shot = Shot((400, 400), eye=(0.0, -5.0, 0.0), target=(0.0, 0.0, 0.0), grid=False)
+    sun = Studio(Motion.still(wall(0.0)), shot, 0.0)._sun
+    turns = [np.arctan2(sun[1], sun[0]) + side * np.arccos(graze / np.hypot(sun[0], sun[1])) for side in (-1.0, 1.0)]
+    angle = float(min(turns, key=np.sin))  # the face that is seen more
+    assert np.sin(angle) < -0.3
+    picture = Studio(Motion.still(wall(angle)), shot, 0.0).picture(0.0).astype(int)
+    x, y = 0.5 * np.cos(angle), 0.5 * np.sin(angle)
+    column = round(200 + 200 / np.tan(shot.field / 2) * x / (y + 5.0))
+    half = max(3, round(-25 * np.sin(angle)))
+    face = picture[160:240, column - half : column + half]
+    assert np.ptp(face.reshape(-1, 3), axis=0).max() <= 4  # what shines is not even
+
+
+def wall(angle: float) -> nx.System:
+    """A cube that is turned about the vertical, and another one far behind it."""
+    system = nx.System("wall", gravity=(0, 0, -9.81))
+    turn = (np.cos(angle / 2), 0.0, 0.0, np.sin(angle / 2))
+    system.add_body(
+        "cube", mass=1.0, inertia=(1, 1, 1), orientation=turn, shapes=[nx.Box((1, 1, 1), color=(0.6, 0.6, 0.65))]
+    )
+    system.add_body(
+        "far", mass=1.0, inertia=(1, 1, 1), position=(0, 20, 0), shapes=[nx.Box((1, 1, 1))]
+    )  # coarse shadows
+    return system

@@ -148,7 +148,9 @@ def tab(browser: Any, viewer: Viewer) -> Any:
     with opened(browser, viewer.address) as found:
         comes_true(lambda: viewer.watched)
         found.settled(viewer.server)
-        found.page.evaluate("document.querySelectorAll('.mantine-Notification-root').forEach(x => x.remove())")
+        found.page.evaluate(
+            "document.querySelectorAll('.mantine-Notification-root').forEach(x => { x.style.display = 'none'; })"
+        )
         yield found
         assert found.faults == []
 
@@ -423,7 +425,9 @@ def test_a_recording_has_the_scale_the_cube_and_the_section(browser: Any, stack:
     with opened(browser, path.as_uri(), offline=True) as tab:
         tab.until("() => document.querySelector('#nexdyn-scale')?.hidden === false")
         assert "largest pressure" in tab.page.locator("#nexdyn-scale").inner_text()
-        tab.page.evaluate("document.querySelectorAll('.mantine-Notification-root').forEach(x => x.remove())")
+        tab.page.evaluate(
+            "document.querySelectorAll('.mantine-Notification-root').forEach(x => { x.style.display = 'none'; })"
+        )
         colored = "() => window.__viserMutable.camera.getWorldDirection(window.__viserMutable.camera.position.clone()).toArray()"
         before = np.array(tab.page.evaluate(colored))
         tab.page.locator("#nexdyn-cube [data-side=front]").click()

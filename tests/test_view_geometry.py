@@ -17,7 +17,7 @@ from test_urdf_robots import LOADED, quietly
 
 import nexdyn as nx
 from nexdyn.errors import InputError, NexDynWarning
-from nexdyn.view import geometry
+from nexdyn.view import geometry, marks
 from nexdyn.view.geometry import pieces, read_mesh
 from nexdyn.view.surfaces import Piece, Surface
 
@@ -208,3 +208,29 @@ def test_every_link_of_a_robot_that_has_mass_is_drawn() -> None:
             system = quietly(path)
             drawn = {piece.body for piece in pieces(system)}
         assert {name for name, body in system.bodies.items() if body.mass} <= drawn, path
+
+
+def test_names_in_one_place_are_written_below_each_other_and_others_apart() -> None:
+    """A sensor that is fixed to an arm, and a joint in the arm's centre, are written with the arm; what slides away is not."""
+    system = nx.System("arm")
+    for name, x in (("base", 0.0), ("arm", 0.5), ("sensor", 0.5), ("slide", 0.5)):
+        system.add_body(name, mass=1.0, inertia=(1.0, 1.0, 1.0), position=(x, 0.0, 0.0))
+    system.add_joint(nx.Revolute("hinge", "base", "arm", at=(0.5, 0.0, 0.0), axis=(0, 0, 1)))
+    system.add_joint(nx.Fixed("mount", "arm", "sensor", at=(0.5, 0.0, 0.0)))
+    system.add_joint(nx.Prismatic("rail", "arm", "slide", at=(0.5, 0.0, 0.0), axis=(0, 0, 1)))
+    system.add_joint(nx.Fixed("foot", "ground", "base", at=(0.0, 0.0, -0.3)))
+    row = {"base": 0, "arm": 1, "sensor": 2, "slide": 3, "ground": 4}
+    written = {text: (i, p.tolist()) for text, i, p in marks.named(system, row)}
+    assert set(written) == {"hinge\narm\nsensor", "rail\nslide", "base", "foot"}
+    assert written["hinge\narm\nsensor"] == (1, [0.0, 0.0, 0.0]) and written["foot"] == (0, [0.0, 0.0, -0.3])
+
+
+def test_ellipsoids_of_next_to_no_mass_do_not_cover_the_rest() -> None:
+    """A frame of a robot's file has a gram and an inertia of half a metre's reach; a heavy body keeps its ellipsoid, however large."""
+    system = nx.System("robot")
+    system.add_body("trunk", mass=10.0, inertia=(10.0, 10.0, 10.0))
+    system.add_body("sensor", mass=1e-3, inertia=(1e-4, 1e-4, 1e-4))
+    system.add_body("screw", mass=1e-3, inertia=(1e-9, 1e-9, 1e-9))
+    found = marks.ellipsoids(system, {"trunk": 0, "sensor": 1, "screw": 2}, 1.0)
+    assert [name for name, *_ in found] == ["trunk", "screw"]
+    np.testing.assert_allclose(found[0][3], np.sqrt(2.5), rtol=1e-12)

@@ -371,11 +371,11 @@ def test_what_runs_is_plotted_and_leaves_trails(tab: Watched, viewer: Viewer) ->
     assert held is not None
     viewer.look(Look(PLAIN | {"trails"}))
     held.later(lambda: session(viewer).put({"hinge": 1.0}))
-    tab.comes_true(lambda: abs(angle(viewer)) > 0.3)
+    tab.comes_true(lambda: session(viewer).can_undo == "put hinge")
     viewer.select("rod")
     tab.page.get_by_role("button", name="Plot it").click()
     try:
-        wanted = ("joint coordinates q: hinge", "position of the origin of rod")
+        wanted = ("energy", "joint coordinates q: hinge", "position of the origin of rod")
 
         def drawn() -> bool:
             found = curves(tab)
@@ -389,7 +389,7 @@ def test_what_runs_is_plotted_and_leaves_trails(tab: Watched, viewer: Viewer) ->
         tab.comes_true(lambda: all(data[0][-1] <= t + 1e-9 for data in curves(tab).values()))
         whole = session(viewer).result()
         for title, data in curves(tab).items():
-            if not title.startswith(wanted[1]):
+            if not title.startswith(wanted[2]):
                 continue
             times, told = np.array(data[0][:-3]), np.array([x[:-3] for x in data[1:4]]).T
             at = np.searchsorted(whole.recording.t, times - 1e-9)

@@ -44,6 +44,7 @@ from nexdyn.view.poses import Poser
 from nexdyn.view.raster import linear
 from nexdyn.view.recording import Setting, page_of
 from nexdyn.view.stage import Look
+from nexdyn.view.units import SI
 from nexdyn.view.viewer import Viewer
 from nexdyn.view.words import Words
 
@@ -249,6 +250,71 @@ def test_controls_of_live_edit_and_recordings_have_names_and_say_what_is_wrong(
         tab.until("document.querySelectorAll('.nexdyn-plot').length > 0")
         tab.page.get_by_role("tab", name="Show").click()
         tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
+
+
+def test_keys_act_where_a_box_was_clicked_last(tab: Watched, viewer: Viewer) -> None:
+    """Space is the box's, all other keys are the page's."""
+    box = tab.page.get_by_label("joint axes", exact=True)
+    box.click()
+    comes_true(lambda: "joint axes" in viewer._look.layers)
+    try:
+        tab.page.keyboard.press("u")
+        comes_true(lambda: viewer._units != SI)
+        tab.page.keyboard.press("t")
+        comes_true(lambda: viewer._look.opacity < 1.0)
+        tab.page.keyboard.press(" ")
+        comes_true(lambda: "joint axes" not in viewer._look.layers)
+        assert not viewer.playing
+    finally:
+        viewer.units(False)
+        viewer.look(Look(PLAIN))
+
+
+def test_the_notice_that_there_is_no_gpu_is_short_and_goes(browser: Any, viewer: Viewer) -> None:
+    with opened(browser, viewer.address) as page:
+        notices = page.page.locator(".mantine-Notification-root")
+        page.comes_true(lambda: any("No GPU" in text for text in notices.all_inner_texts()))
+        assert not any("hardware acceleration" in text for text in notices.all_inner_texts())
+        page.comes_true(lambda: notices.count() == 0)
+        assert page.faults == []
+
+
+def test_every_plot_has_its_times(tab: Watched, viewer: Viewer) -> None:
+    """uPlot leaves the axes of a plot out that is built before it has a width."""
+    axes = "Object.values(window.__viserTestpoints.uplots).map(x => x.chart.axes[0]._splits?.length ?? 0)"
+    tab.comes_true(lambda: (found := tab.page.evaluate(axes)) and min(found) > 1)
+    tab.page.evaluate(
+        "Object.values(window.__viserTestpoints.uplots).forEach(x => { x.chart.axes[0]._splits = null; })"
+    )
+    tab.comes_true(lambda: min(tab.page.evaluate(axes)) > 1)
+
+
+def test_a_page_without_a_motion_says_where_plots_come_from(browser: Any) -> None:
+    with Viewer(many(1), port=viewer_port()) as viewer, opened(browser, viewer.address) as page:
+        told = page.page.get_by_text("Plots are of a motion")
+        told.wait_for()
+        slider = page.page.get_by_role("slider", name="hinge0 [rad]", exact=True)
+        assert (
+            slider.bounding_box()["y"] < page.page.get_by_text("opacity", exact=True).bounding_box()["y"]
+        )  # before all layers
+        viewer.show(nx.simulate(many(1), 0.1, nx.RungeKutta4(1e-2)))
+        page.comes_true(lambda: told.count() == 0)
+
+
+def test_the_page_says_why_a_run_was_broken_off(browser: Any) -> None:
+    system = many(1)
+    whole = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
+    system.add_event(nx.Event("enough", time=0.05, stop=True))
+    result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
+    assert "event 'enough' ended the run" in result.message
+    with Viewer(result, port=viewer_port()) as viewer, opened(browser, viewer.address) as page:
+        said = page.page.get_by_role("status").filter(has_text="stopped")
+        said.wait_for()
+        assert said.inner_text() == f"stopped: {result.message}"
+        viewer.show(whole)
+        page.comes_true(lambda: said.count() == 0)
+    with Viewer(result, port=viewer_port(), language="zh") as viewer:
+        assert viewer._controls._status.content.count("已停止") == 1
 
 
 def test_labels_are_chinese_where_that_is_asked(chain: nx.Result) -> None:

@@ -204,7 +204,7 @@ def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_en
                 lambda: viewer.watched and not viewer._cameras.new
             )  # the camera has stepped back where it must
             tab.page.evaluate(
-                "document.querySelectorAll('.mantine-Notification-root, #nexdyn-cube').forEach(x => x.remove())"
+                "document.querySelectorAll('.mantine-Notification-root, #nexdyn-cube').forEach(x => x.style.visibility = 'hidden')"
             )
             boxes = []
             for dark, t in [(False, 0.0), (False, t_end / 2), (False, t_end), (True, 0.0), (True, t_end)]:
@@ -414,8 +414,13 @@ def test_the_camera_steps_back_where_the_canvas_becomes_narrow_and_comes_back(br
 
 def test_a_phone_has_the_scene_as_wide_as_its_window(browser: Any, viewer: Viewer) -> None:
     with opened(browser, viewer.address, size=(400, 700)) as tab:  # the panels lie in a sheet over it, which folds
-        tab.page.get_by_role("button", name="Play", exact=True).wait_for(state="attached")
         tab.comes_true(lambda: tab.canvas_box()["width"] == 400)
+        sheet = """[...document.querySelectorAll(".mantine-Paper-root")]
+            .find(x => x.style.position === "fixed" && x.style.bottom === "0px")?.getBoundingClientRect().height"""
+        tab.until(f"({sheet}) < 100")  # folded at first, so that the scene is seen
+        tab.page.get_by_text("hinge chain", exact=True).first.click()
+        tab.until(f"({sheet}) > 300")
+        tab.page.get_by_role("button", name="Play", exact=True).wait_for()
         assert tab.faults == []
 
 

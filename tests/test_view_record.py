@@ -20,6 +20,7 @@ from chromium import (  # noqa: F401 (fixtures)
     is_body,
     needs_chromium,
     numbers,
+    on_a_free_port,
     opened,
     pointed,
     saved,
@@ -32,6 +33,9 @@ from nexdyn.view import members as lists
 from nexdyn.view import recording
 from nexdyn.view.motion import Motion
 from nexdyn.view.plotting import PLOTTED
+from nexdyn.view.poses import Poser
+from nexdyn.view.recording import page_of
+from nexdyn.view.stage import LAYERS, Look
 from nexdyn.view.words import Words
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
@@ -411,3 +415,167 @@ def test_members_beyond_those_that_a_page_lists_can_be_chosen_in_a_recording(
     text = nx.record(batch, members=[3, 2]).text
     told = json.loads(text.partition('id="nexdyn-members">')[2].partition("</script>")[0])
     assert told == {"members": [[3, "3"], [2, "2"]], "others": 2, "first": 3}
+
+
+# --- a pose whose joints are moved in the file ------------------------------------------------------------------------
+
+
+def every_kind() -> nx.System:
+    """A tree of every kind of joint, one of which follows another, with a floating body, a spring and collision shapes."""
+    system = nx.System("all joints")
+    system.parameter("h", 0.02)
+    kinds: list[tuple[Any, dict[str, Any]]] = [
+        (nx.Free, {}), (nx.Revolute, {"axis": (0, 1, 0)}), (nx.Prismatic, {"axis": (1, 0, 1)}),
+        (nx.Helical, {"axis": (0, 1, 1), "pitch": "=h"}), (nx.Cylindrical, {"axis": (1, 1, 0)}), (nx.Universal, {"axis": (0, 0, 1)}),
+        (nx.Spherical, {}), (nx.Planar, {"axis": (0, 1, 0)}), (nx.Cartesian, {}), (nx.Fixed, {}),
+    ]  # fmt: skip
+    parent: Any = system.ground
+    for k, (kind, options) in enumerate(kinds):
+        shapes = [nx.Box((0.3, 0.1, 0.05)) if k % 2 else nx.Hull(np.random.default_rng(k).normal(size=(12, 3)) * 0.1)]
+        turn = np.array((1.0, 0.2 * k, -0.1, 0.3)) / np.linalg.norm((1.0, 0.2 * k, -0.1, 0.3))
+        body = system.add_body(
+            f"b{k}",
+            mass=1.0,
+            inertia=(0.1, 0.1, 0.1),
+            position=(0.4 * k, 0.1 * k, 0.0),
+            orientation=turn,
+            shapes=shapes,
+        )
+        system.add_joint(kind(f"j{k}", parent, body, at=(0.4 * k - 0.2, 0.05, 0.1), **options))
+        parent = body
+    follower = system.add_body("follower", mass=1.0, inertia=(0.1,) * 3, position=(0, 1, 0), shapes=[nx.Sphere(0.1)])
+    follows = {"joint": "j1", "multiplier": -2.0, "offset": 0.3}
+    system.add_joint(
+        nx.Revolute("jf", system.ground, follower, at=(0, 0.7, 0), axis=(1, 0, 0), mimic=nx.Mimic(**follows))
+    )
+    system.add_force(nx.PointSpring("spring", "b1", "follower", stiffness=10.0, length=1.0))
+    return system
+
+
+NODES = """() => { const all = window.__viserSceneTree.getState(), of = window.__viserMutable.nodePoseData, found = {};
+    for (const name in all) {
+        const props = all[name].message?.props ?? {}, stands = of[name];
+        found[name] = props.batched_positions ? [[...props.batched_positions], [...props.batched_wxyzs], [...props.batched_scales ?? []]]
+            : stands ? [[...stands.position], [...stands.wxyz]] : null;
+    }
+    return found; }"""
+
+
+def stands_as(a: list[list[float]], b: list[list[float]]) -> bool:
+    """Whether a node stands where it stood: positions, and quaternions but for their signs."""
+    same = np.abs(np.sum(np.reshape(a[1], (-1, 4)) * np.reshape(b[1], (-1, 4)), axis=1))
+    return np.allclose(a[0], b[0], atol=2e-5) and np.allclose(same, 1.0, atol=1e-5)
+
+
+def test_sliders_of_a_recorded_pose_move_all_that_a_stage_moves(browser: Any, tmp_path: Path) -> None:
+    """After all sliders have been put somewhere, each node stands where a page with a server puts it."""
+    system, path = every_kind(), tmp_path / "pose.html"
+    nx.record(system, path)
+    poser = Poser(system)
+    with opened(browser, path.as_uri(), offline=True, size=(1400, 800)) as page:
+        page.page.get_by_role("tab", name="Joints").wait_for()
+        page.until("window.__viserMutable.nodeRefFromName?.['/motion']")
+        assert page.page.get_by_role("tab", name="Joints").get_attribute("aria-selected") == "true"
+        sliders = page.page.locator("[role=tabpanel]:not([hidden]) input[type=range]")
+        assert [x.get_attribute("aria-label") for x in sliders.all()] == [dial.label for dial in poser.dials]
+        first, begun = page.settled(), page.page.evaluate(NODES)
+        put = "(x, value) => { x.value = value; x.dispatchEvent(new Event('input')); }"
+        for k, dial in enumerate(poser.dials):
+            share = 0.15 + 0.7 * ((0.37 * k) % 1.0)
+            sliders.nth(k).evaluate(put, dial.lower + share * (dial.upper - dial.lower))
+            poser.move(dial.label, float(sliders.nth(k).input_value()))
+        q = poser._q
+        assert q is not None
+        page.until("window.__viserMutable.messageQueue.length === 0")
+        assert np.abs(page.settled() - first).max() > 60
+        p = poser.poses(q)[1]
+        page.page.get_by_role("tab", name="Model").click()
+        for name in ("b9", "follower"):
+            page.page.get_by_role("treeitem", name=name, exact=True).click()
+            page.comes_true(lambda name=name: page.page.locator(f"[data-nexdyn-of='body:{name}']").count() == 1)
+            k = list(system.bodies).index(name)
+            np.testing.assert_allclose(numbers(card(page)["position"]), p[k], rtol=2e-3, atol=1e-3)
+        with on_a_free_port(system) as viewer:
+            viewer.look(Look(frozenset(LAYERS)))
+            viewer.pose(q)
+            stage, found = viewer._stage, page.page.evaluate(NODES)
+            moved = [(handle, handle.batched_positions, handle.batched_wxyzs) for handle, _ in stage._batches]
+            moved += [(x, x.batched_positions, x.batched_wxyzs) for x in stage._links]
+            moved += [
+                (x.handle, *x.at(stage._frame))
+                for name, x in stage.marks.items()
+                if getattr(x, "handle", None) is not None
+            ]
+            assert len(moved) >= 7
+            for handle, at, turn in moved:
+                np.testing.assert_allclose(found[handle.name][0], np.ravel(at), atol=2e-5, err_msg=handle.name)
+                same = np.sum(np.reshape(found[handle.name][1], (-1, 4)) * np.asarray(turn), axis=1)
+                np.testing.assert_allclose(np.abs(same), 1.0, atol=1e-5, err_msg=handle.name)
+            for link in stage._links:
+                np.testing.assert_allclose(found[link.name][2], np.ravel(link.batched_scales), rtol=1e-4)
+            for i, handle, _ in stage._singles:
+                np.testing.assert_allclose(found[handle.name][0], stage._frame.position[i], atol=2e-5)
+                assert abs(np.dot(found[handle.name][1], stage._frame.quaternion[i])) == pytest.approx(1.0, abs=1e-5)
+            names = stage.marks["names"]
+            for handle, at in zip(names.handles, names.at(stage._frame)[0], strict=True):
+                np.testing.assert_allclose(found[handle.name][0], at, atol=2e-5)
+        page.page.keyboard.press("r")
+        at_first = [x for x in found if begun[x] is not None and x.startswith("/motion/") and begun[x] != found[x]]
+        assert len(at_first) > 7
+        page.comes_true(
+            lambda: all(stands_as(begun[x], y) for x, y in page.page.evaluate(NODES).items() if x in at_first)
+        )
+        assert page.faults == []
+
+
+def test_a_recorded_pose_of_a_loop_has_no_sliders() -> None:
+    """In loops the other joints follow by a solver, which the file has not."""
+    page = page_of(Motion.still(nx.load("four-bar")), Look(PLAIN), recording.Setting())
+    assert '"posing":null' in page and '"posing":{' in page_of(
+        Motion.still(nx.load("double-pendulum")), Look(PLAIN), recording.Setting()
+    )
+
+
+# --- lengths of arrows and trails ---------------------------------------------------------------------------------------
+
+POINTS = "name => [...window.__viserSceneTree.getState()[name].message.props.points]"
+
+
+def test_arrows_and_trails_of_a_recording_are_as_long_as_their_sliders_say(page: Watched, chain: nx.Result) -> None:
+    page.page.get_by_role("tab", name="Show").click()
+    for layer in ("reaction forces", "trails"):
+        page.page.get_by_label(layer, exact=True).check()
+    arrows, trail = (page.page.get_by_label(name, exact=True) for name in ("arrow length", "trail [s]"))
+    assert float(arrows.input_value()) == 1.0 and float(trail.input_value()) == 2.0
+    t = stands_at(page, 1.5)
+
+    def lengths() -> np.ndarray:
+        ends = np.reshape(page.page.evaluate(POINTS, "/motion/forces"), (-1, 2, 3))
+        return np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+
+    def path() -> np.ndarray:  # after that of the marker at the tip, that of the last body
+        return np.reshape(page.page.evaluate(POINTS, "/motion/trails"), (2, -1, 2, 3))[1]
+
+    before = lengths()
+    force = np.linalg.norm([at_time(chain.reaction(f"hinge{k}"), t)[:3] for k in range(1, 7)], axis=1)
+    np.testing.assert_allclose(before / before.max(), force / force.max(), atol=0.02)
+    put = "(x, value) => { x.value = value; x.dispatchEvent(new Event('input')); }"
+    try:
+        arrows.evaluate(put, 2.5)
+        page.comes_true(lambda: np.allclose(lengths(), 2.5 * before, rtol=1e-3))
+        trail.evaluate(put, 0.5)
+        for wanted in (1.5, 3.0, 1.0):
+            t = stands_at(page, wanted)
+            ends = [at_time(chain.position("link6"), x) for x in (t - 0.5, t)]
+            page.comes_true(lambda e=ends: np.allclose([path()[0, 0], path()[-1, 1]], e, atol=0.02))
+        t = stands_at(page, 1.5)
+        page.comes_true(lambda: np.allclose(lengths(), 2.5 * before, rtol=0.05))
+        trail.evaluate(put, 2.0)
+        arrows.evaluate(put, 1.0)
+        page.comes_true(lambda: np.allclose(lengths(), before, rtol=0.05) and len(path()) > 10)
+        start = at_time(chain.position("link6"), 0.0)
+        np.testing.assert_allclose(path()[0, 0], start, atol=0.03)
+    finally:
+        for layer in ("reaction forces", "trails"):
+            page.page.get_by_label(layer, exact=True).uncheck()
+        page.page.get_by_role("tab", name="Plots").click()

@@ -109,9 +109,10 @@ def test_a_length_that_is_changed_by_its_slider_is_drawn_picked_and_told(browser
             viewer.select("rod")
             viewer._inquiry.measure("ball", np.zeros(3))
             viewer._inquiry.measure("ground", np.zeros(3))
-            camera = eye(viewer)[0]
             viewer.pause()
             tab.caught_up(viewer.server)
+            tab.comes_true(lambda: not viewer._cameras.new)  # it stands where it was put
+            camera = eye(viewer)[0]
             assert length(drawn(tab, viewer, 0)) == pytest.approx(1.0, abs=1e-4)
             slide(tab, "L", "End")
             tab.comes_true(lambda: session(viewer).system.values["L"] == 2.0)

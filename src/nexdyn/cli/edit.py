@@ -37,7 +37,7 @@ Examples:
 A file that cannot be read leaves the last one that could on the page, with the
 error above it. A run that a save overtakes is given up. Ctrl-C ends."""
 
-EVERY = 0.1
+EVERY = 0.05
 """Seconds between looks at the file."""
 SETTLED = 0.05
 """Seconds for which a file must stay as it is: an editor may be writing it."""

@@ -36,8 +36,11 @@ _SCRIPT = f"""<script>
     if (viser?.drainMessageQueue && viser.messageQueue.length) viser.drainMessageQueue();
   }};
   requestAnimationFrame(apply);
-  const narrow = edge => {{
-    const handle = document.querySelector(`[data-dock-region-handle="${{edge}}"] [role="button"]`);
+  const lies = x => x.style.position === "fixed" && x.style.bottom === "0px";
+  const sheet = () => [...document.querySelectorAll(".mantine-Paper-root")].find(lies);
+  const narrow = edge => {{  // on a phone the panels lie in a sheet over the scene
+    const handle = document.querySelector(`[data-dock-region-handle="${{edge}}"] [role="button"]`)
+      ?? (edge === "right" ? sheet()?.querySelector('[style*="cursor: pointer"]') : null);
     if (handle) handle.click(); else if (performance.now() < 60000) setTimeout(narrow, 100, edge);
   }};
   if (innerWidth < {NARROW}) narrow("left");

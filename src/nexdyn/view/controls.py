@@ -55,7 +55,8 @@ class Controls:
         self._add_playback()
         viewer._inquiry.add_selected(gui)
         self._add_show()
-        self._joints = gui.add_folder(self.w("Joints"), visible=False)
+        # of a pose they are what is wanted first
+        self._joints = gui.add_folder(self.w("Joints"), visible=False, order=self._live.order + 0.1)
         self._add_coordinates()
         self.sharing = Sharing(viewer, gui)
         self._add_end()

@@ -29,6 +29,10 @@ class Dial(NamedTuple):
     """The number, from the coordinates (nq,) of the joint."""
     put: Callable[[np.ndarray, float], np.ndarray]
     """These coordinates with another number."""
+    k: int
+    """Which of the coordinates it is, or of the three numbers of a rotation vector."""
+    turns: bool
+    """Whether it is one of a rotation vector."""
 
 
 def dials(joint: Joint, values: Mapping[str, float], q: np.ndarray) -> list[Dial]:
@@ -39,7 +43,9 @@ def dials(joint: Joint, values: Mapping[str, float], q: np.ndarray) -> list[Dial
         for k, axis in enumerate("xyz"):
             of = partial(_turn, k)
             found.append(
-                Dial(f"{joint.name}: φ{axis}", joint.name, "rad", -np.pi, np.pi, of(q), of, partial(_turned, k))
+                Dial(
+                    f"{joint.name}: φ{axis}", joint.name, "rad", -np.pi, np.pi, of(q), of, partial(_turned, k), k, True
+                )
             )
     for k, (name, unit) in enumerate(labels):
         if unit == "1":
@@ -48,7 +54,9 @@ def dials(joint: Joint, values: Mapping[str, float], q: np.ndarray) -> list[Dial
         lower, upper = ranges(joint, values, value, k - len(labels) + joint.nv)
         if upper > lower:
             shown = min(max(value, lower), upper)
-            found.append(Dial(label, joint.name, unit, lower, upper, shown, partial(_number, k), partial(_put, k)))
+            found.append(
+                Dial(label, joint.name, unit, lower, upper, shown, partial(_number, k), partial(_put, k), k, False)
+            )
     return found
 
 

@@ -6,7 +6,7 @@ semi-axes of an ellipsoid of even density:  a² = 5 (I_b + I_c − I_a) / 2m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,18 @@ from nexdyn.view.motion import Frame
 from nexdyn.view.placing import arrow, linear, placed
 from nexdyn.view.surfaces import sphere
 
+if TYPE_CHECKING:
+    from nexdyn.model.body import Body
+    from nexdyn.model.joint import Joint
+
 AXES, INERTIA, CENTER = (30, 150, 70), (40, 90, 200), (235, 190, 20)
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
 MANY = 40
 """Marks beyond which they are smaller."""
+CLOSE = 0.01
+"""Of the extent of all names, how near to each other they are written as one."""
+AUXILIARY, SMALL = 1e-3, 0.1
+"""Part of the mass of all below which a body, often a frame of a robot's file, has no ellipsoid beyond this part of the scene."""
 MOST_NAMES = 100
 """Names that are written; more hide the scene."""
 
@@ -88,13 +96,61 @@ def joint_frames(scene: Any, system: System, row: dict[str, int], f: Frame, size
 
 def named(system: System, row: dict[str, int]) -> list[tuple[str, int, np.ndarray]]:
     """The names of joints and bodies that are written, the row of the body and the place (3,) [m] in it: the joint's point, or the centre
-    of mass."""
+    of mass. Names that stay in one place are written there below each other, without those of fixed joints where there are others."""
     joints = list(system.joints.values())[:MOST_NAMES]
     bodies = [name for name in row if name in system.bodies][: MOST_NAMES - len(joints)]
-    return [
-        *((joint.name, row[joint.child.name], joint.frames(system.values).p_BJ) for joint in joints),
-        *((name, row[name], system.bodies[name].resolved(system.values).com) for name in bodies),
+    rigid = _rigid(system)
+    found = [
+        _Name(j.name, j.child.name, j.frames(system.values).p_BJ, {rigid[x.name] for x in _fixed_at(j)}) for j in joints
     ]
+    found += [_Name(name, name, system.bodies[name].resolved(system.values).com, {rigid[name]}) for name in bodies]
+    place = []
+    for one in found:
+        body = system.bodies[one.body].resolved(system.values) if one.body in system.bodies else None
+        place.append(one.p_B if body is None else body.p + body.R @ one.p_B)
+    near = CLOSE * float(np.linalg.norm(np.ptp(place, axis=0))) if place else 0.0
+    fixed = {joint.name for joint in joints if joint.kind == "fixed"}
+    written: list[tuple[list[str], _Name, np.ndarray]] = []
+    for one, p in sorted(zip(found, place, strict=True), key=lambda x: x[0].name in fixed):
+        same = (x for x in written if x[1].of & one.of and np.linalg.norm(x[2] - p) <= near)
+        if (others := next(same, None)) is None:
+            written.append(([one.name], one, p))
+        else:
+            others[1].of.intersection_update(one.of)
+            if one.name not in fixed:
+                others[0].append(one.name)
+    return [("\n".join(names), row[first.body], first.p_B) for names, first, _ in written]
+
+
+class _Name(NamedTuple):
+    """A name, the body in which its place p_B (3,) [m] is told, and the sets of bodies fixed to each other in which it stays."""
+
+    name: str
+    body: str
+    p_B: np.ndarray
+    of: set[str]
+
+
+def _fixed_at(joint: Joint) -> tuple[Body, ...]:
+    """The bodies in which the point of a joint stays."""
+    return (
+        (joint.child, joint.parent) if joint.kind in ("fixed", "revolute", "universal", "spherical") else (joint.child,)
+    )
+
+
+def _rigid(system: System) -> dict[str, str]:
+    """Of each body, and of the ground, the first one of those that are fixed to each other."""
+    first = {name: name for name in (system.ground.name, *system.bodies)}
+
+    def of(name: str) -> str:
+        while first[name] != name:
+            name = first[name]
+        return name
+
+    for joint in system.joints.values():
+        if joint.kind == "fixed":
+            first[of(joint.child.name)] = of(joint.parent.name)
+    return {name: of(name) for name in first}
 
 
 class Names(Marks):
@@ -148,15 +204,19 @@ def body_frames(scene: Any, f: Frame, size: float) -> Marks:
 def ellipsoids(
     system: System, row: dict[str, int], size: float
 ) -> list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-    """Body, attitude (3, 3), centre (3,) [m] in it and semi-axes (3,) [m] of the ellipsoid of even density of each body with mass."""
+    """Body, attitude (3, 3), centre (3,) [m] in it and semi-axes (3,) [m] of the ellipsoid of even density of each body with mass; of
+    next to no mass none that would cover the rest."""
     found = []
+    least = AUXILIARY * sum(body.resolved(system.values).mass for body in system.bodies.values())
     for name in row:
         body = system.bodies[name].resolved(system.values) if name in system.bodies else None
         if body is not None and body.mass > 0.0:
             moments, turned = np.linalg.eigh(body.inertia)
             turned[:, 2] *= np.linalg.det(turned)
             squared = 2.5 * (moments.sum() - 2.0 * moments) / body.mass
-            found.append((name, turned, body.com, np.sqrt(np.maximum(squared, (0.005 * size) ** 2))))
+            axes = np.sqrt(np.maximum(squared, (0.005 * size) ** 2))
+            if body.mass > least or axes.max() <= SMALL * size:
+                found.append((name, turned, body.com, axes))
     return found
 
 

@@ -41,6 +41,7 @@ LABELS = (
     "plane at", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
     "follow what is selected", "plus and minus zoom, 0 shows all, left and right arrows move",
     "ground", "not recorded", "plot", "of", "(all)", "Keep this plot", "Drop kept plots", "and {} more", "member",
+    "arrow length", "trail [s]", "Joints",
 )  # fmt: skip
 """What the page of a recording says, the layers too."""
 
@@ -159,7 +160,9 @@ def knowledge(
         "parallel": stage.parallel, "lens": LENS, "moves": motion.moves,
         "times": numbers.times.tolist(), "bodies": motion.bodies, "cards": cards, "ghost": numbers.ghost, "tree": tree(system, words),
         "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
-        "follow": stage.look.follow, "opacity": stage.look.opacity, "section": stage.look.section,
+        "follow": stage.look.follow, "arrows": stage.look.arrows, "trail": stage.look.trail,
+        "trailed": [[[*motion.bodies, "ground"][i], np.asarray(p, dtype=float).tolist()] for i, p in stage._trailed],
+        "opacity": stage.look.opacity, "section": stage.look.section,
         "sections": {side: _section(side) for side in SECTIONS},
         "views": {parallel: _views(stage, parallel) for parallel in (False, True)},
         "behind": {dark: _behind(stage, dark) for dark in (False, True)},

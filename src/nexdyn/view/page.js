@@ -49,9 +49,11 @@
     .nexdyn-card th { text-align: left; font-weight: 400; padding: 1px 2px 1px 6px; vertical-align: top; }
     .nexdyn-card th[scope=rowgroup] { font-weight: 600; padding-top: 5px; }
     .nexdyn-card td { padding: 1px 4px; text-align: right; white-space: nowrap; } .nexdyn-card td:last-child { text-align: left; }
-    .nexdyn-card td span { display: inline-block; min-width: 3.9em; }
+    .nexdyn-card td span { display: inline-block; min-width: 4.3em; padding-left: 0.5em; }
     .nexdyn-said { margin: 0; padding: 2px 8px; }
-    .nexdyn-tree { max-height: 60vh; overflow: auto; padding: 4px 8px; margin: 0; }
+    .nexdyn-said [data-nexdyn-do] { font: inherit; color: inherit; background: rgba(120, 140, 170, 0.15); border: 1px solid rgba(120, 140, 170, 0.6);
+      border-radius: 4px; padding: 2px 9px; cursor: pointer; }
+    .nexdyn-tree { max-height: calc(100vh - 110px); overflow: auto; padding: 4px 8px; margin: 0; }
     .nexdyn-tree ul { padding-left: 0.9em; margin: 0; } .nexdyn-tree li { list-style: none; }
     .nexdyn-tree [role=treeitem] { cursor: pointer; padding: 0 4px; border-radius: 3px; white-space: nowrap; }
     .nexdyn-tree [role=treeitem]:hover { background: rgba(120, 140, 170, 0.25); }
@@ -273,6 +275,21 @@
     }, 400);
   }
 
+  // --- viser's notice that there is no GPU lies over the scene: what it says is told in short, and goes -----------------------------
+  if (window.__nexdynSoftware) {
+    const chinese = document.documentElement.lang === "zh", told = "nexdynTold";
+    const wait = setInterval(() => {
+      const box = [...document.querySelectorAll(".mantine-Notification-root")].find(x => /^Software WebGL/.test(x.innerText.trim()));
+      if (!box || box.dataset[told]) return;
+      box.dataset[told] = "";
+      box.querySelector(".mantine-Notification-title").textContent = chinese ? "没有 GPU" : "No GPU";
+      box.querySelector(".mantine-Notification-description").textContent = chinese ? "由处理器绘制，阴影省略。" : "Drawn on the processor, without shadows.";
+      setTimeout(() => box.querySelector("button")?.click(), 4000);
+      clearInterval(wait);
+    }, 100);
+    setTimeout(() => clearInterval(wait), LEFT_OUT);
+  }
+
   // --- how many pictures a second this browser draws: the server sends it as many moments (pace.py) ---------------------------------
   if (!window.__nexdynAsk) {
     const SLOW = 30, page = Math.random().toString(36).slice(2);  // on the processor more would slow all else
@@ -343,6 +360,12 @@
     const key = alone(event);
     if (event.repeat && key && ONCE.includes(key)) event.stopImmediatePropagation();
   }, true);
+  window.addEventListener("keydown", event => {  // viser's commands do not hear what is typed into an input: a box takes space alone
+    const key = alone(event), box = event.target?.closest?.("input[type=checkbox]");
+    if (!box || !event.isTrusted || !key || key === " " || window.__nexdynAsk) return;
+    event.stopImmediatePropagation();
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: event.key, code: event.code, shiftKey: event.shiftKey, bubbles: true, cancelable: true }));
+  }, true);
   document.documentElement.addEventListener("keydown", event => {  // viser's commands listen here, its camera on the document
     const key = alone(event);
     if (!key || !OURS.includes(key)) return;
@@ -367,6 +390,11 @@
     for (const other of document.querySelectorAll(".u-over"))
       if (other !== event.target) other.dispatchEvent(new MouseEvent("dblclick", { button: 0 }));
   });
+
+  setInterval(() => {  // uPlot leaves the axes out where a plot was built without a width: it measures them again
+    for (const { chart } of Object.values(window.__viserTestpoints?.uplots ?? {}))
+      if (chart && chart.width > 0 && !chart.axes[0]._splits?.length && chart.scales.x.max > chart.scales.x.min) chart.redraw(false, true);
+  }, 400);
 
   // by keys: plus and minus zoom about the shown time, 0 shows all, arrows move what is seen; all plots together
   const ZOOMS = { "+": [0.5, 0], "=": [0.5, 0], "-": [2, 0], "_": [2, 0], "0": [Infinity, 0], ArrowLeft: [1, -0.25], ArrowRight: [1, 0.25] };

@@ -18,6 +18,8 @@ from nexdyn.view.words import Words
 COLORS = (
     "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22",
 )  # fmt: skip
+MOST = 1e100
+"""What is beyond it is not drawn."""
 MOST_SAMPLES = 300
 """Samples of a curve on the page, of which the extremes of each stretch are some more."""
 
@@ -55,9 +57,18 @@ class Plot:
         self.title = _title(panel)
         series: list[dict[str, Any]] = [{"label": panel.x}]
         for line, color in zip(panel.lines, COLORS, strict=False):
-            series.append({"label": line.label, "stroke": color, "width": 1.5, "scale": "y", "points": {"show": False}})
+            series.append(
+                {
+                    "label": line.label,
+                    "stroke": color,
+                    "width": 1.5,
+                    "scale": "y",
+                    "points": {"show": False},
+                    "pxAlign": 0,
+                }
+            )
         series.append(
-            {"label": self._words("shown time"), "stroke": "rgba(60,60,60,0.8)", "fill": "rgba(120,120,120,0.12)", "width": 1,
+            {"label": self._words("shown time"), "stroke": "rgba(128,128,128,0.95)", "fill": "rgba(128,128,128,0.14)", "width": 1,
              "scale": "past", "points": {"show": False}}
         )  # fmt: skip
         axes: tuple[dict[str, Any], ...] = (
@@ -67,14 +78,15 @@ class Plot:
         with self._tab:
             self._handle = self._gui.add_uplot(
                 self._data(), tuple(series), title=self.title, height=self._height, scales=self._scales(), axes=axes,
-                padding=(4, 12, 0, 0), legend={"live": False}, order=self._order,
+                padding=(4, 18, 0, 0), legend={"live": False}, order=self._order,
                 cursor={"sync": {"key": "nexdyn", "scales": ("x", None)}},
             )  # fmt: skip
         if before is not None:
             before.remove()
 
     def _scales(self) -> dict[str, dict[str, Any]]:
-        low, high = float(np.nanmin(self._y)), float(np.nanmax(self._y))
+        finite = self._y[np.abs(self._y) < MOST]  # a run that blows up leaves others
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
         margin = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
         return {
             "x": {"time": False, "range": (float(self._x[0]), float(self._x[-1]))},
@@ -119,7 +131,8 @@ def _title(panel: Panel) -> str:
     quantity, _, unit = panel.y.partition(" [")
     if panel.y.startswith(panel.title):
         return panel.y
-    told = panel.title.startswith(quantity) or f" {quantity}:" in panel.title or panel.title.endswith(f" {quantity}")
+    colons = any(f" {quantity}{colon}" in panel.title for colon in ":：")
+    told = panel.title.startswith(quantity) or colons or panel.title.endswith(f" {quantity}")
     return f"{panel.title} [{unit}" if told else f"{panel.title}, {panel.y}"
 
 

@@ -116,7 +116,9 @@ def write(picture: Any, at: list[tuple[float, float]], texts: list[str], height:
 
     drawing, font = ImageDraw.Draw(picture), ImageFont.load_default(height)
     for (x, y), text in zip(at, texts, strict=True):
-        drawing.text((x + 3, y - 2), text, ink, font, anchor="ls", stroke_width=1, stroke_fill=behind)
+        for k, line in enumerate(reversed(text.split("\n"))):
+            place = x + 3, y - 2 - 1.2 * height * k
+            drawing.text(place, line, ink, font, anchor="ls", stroke_width=1, stroke_fill=behind)
 
 
 def rule(picture: Any, at: list[tuple[float, float]], height: int, behind: Any) -> None:

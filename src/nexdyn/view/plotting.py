@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PLOTTED = tuple(kind for kind in KINDS if kind not in ("energy", "phase"))
 MOST_PLOTS, MOST_NAMES = 12, 500
 ALL = "(all)"
+NO_PLOTS = "Plots are of a motion: press *Live* (L), and the model runs."
 OF_SELECTED = {"body": ("position", "velocity"), "joint": ("joint_position", "reaction")}
 """What is plotted of what is selected."""
 
@@ -37,6 +38,7 @@ class Plots:
         tab = panel.add_tab(w("Plots"))
         self._kinds = {w(kind): kind for kind in PLOTTED}
         with tab:
+            self._none = gui.add_markdown(w(NO_PLOTS), visible=False, order=-1.0)
             self._energy = Plot(gui, tab, 0.0, w)
             self._apart = Plot(gui, tab, 0.5, w)
             self._kind = gui.add_dropdown(
@@ -72,7 +74,9 @@ class Plots:
         """Plot another motion; of a system that runs the last states."""
         for part in (self._kind, self._of, self._keep, self._save):
             part.visible = moves or live
-        self._energy.show(_first(self.viewer._motion, "energy"), self.viewer.t)
+        motion = self.viewer._motion
+        self._energy.show(_energy(motion.result) if moves else None, self.viewer.t)
+        self._none.visible = not (moves or live)
         self._kind_changed()
 
     def lay_over(self, ghost: Motion | None) -> None:
@@ -101,7 +105,7 @@ class Plots:
         self.draw()
 
     def live(self, energy: Panel, t: float) -> None:
-        """Draw the energies of a run that goes on."""
+        """Draw the energies of a run that goes on, or is under way."""
         self._energy.show(energy, t)
 
     @property
@@ -127,6 +131,8 @@ class Plots:
                 begins[kind, name] = len(found)
                 found += drawn
         with self.viewer._lock:
+            if self.viewer._touch is not None:
+                self._energy.show(_energy(result), self.viewer.t)
             self._begins = begins
             for k, plot in enumerate(self._more):
                 plot.show(units.panel(found[k]) if k < len(found) else None, self.viewer.t)
@@ -183,10 +189,10 @@ def as_file(shown: list[Panel], title: str, kind: str) -> bytes:
     return picture.getvalue()
 
 
-def _first(motion: Motion, kind: str) -> Panel | None:
-    """The first panel of a kind, or None where there is nothing to plot."""
+def _energy(result: Result | None) -> Panel | None:
+    """The panel of the energies, or None where there is nothing to plot."""
     try:
-        return panels(motion.result, [kind])[0] if motion.result is not None and motion.moves else None
+        return None if result is None else panels(result, ["energy"])[0]
     except NexDynError:
         return None
 

@@ -154,6 +154,10 @@ def draw(screen, faces, opacity, thresholds, nearness, shown):
 
 # --- how it is lit --------------------------------------------------------------------------------------------------
 
+OFF = 2.5e-3
+"""How far off a surface its light is looked up, as a part of the scene: two samples of the sun's picture. What the sun grazes would shade
+itself in stripes."""
+
 
 @formula
 def lit_sample(shadows, i, j, w):
@@ -208,7 +212,7 @@ def surface_light(p, n, ray, stage, shadows, sun_view):
         n = -n
     sun = max(0.0, n @ stage.sun)
     if sun > 0.0:
-        sun *= sunlit(shadows, sun_view, stage, p)
+        sun *= sunlit(shadows, sun_view, stage, p + (OFF * stage.size) * n)
     h = stage.sun + to_eye
     shine = max(0.0, (n @ h) / (length(h) + 1e-12))
     for _ in range(5):

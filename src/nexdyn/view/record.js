@@ -19,7 +19,7 @@ const unpacked = async kept => {
 };
 let values = new Float32Array(0);  // until they are unpacked
 const state = {
-  key: "", points: [], follow: data.follow, place: null, still: [0, 0, 0], opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
+  key: "", points: [], arrows: data.arrows, trail: data.trail, follow: data.follow, place: null, still: [0, 0, 0], opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
 };
 
 document.body.classList.toggle("nexdyn-pose", !data.moves);
@@ -34,6 +34,8 @@ document.head.append(make("style", { textContent: `
   #nexdyn [role=tab][aria-selected=true] { background: #1c6fb8; color: #fff; }
   #nexdyn [role=tablist] { margin: 4px 0; border-bottom: 1px solid #ccc; padding-bottom: 3px; }
   #nexdyn label { display: block; margin: 2px 0; } #nexdyn label input[type=range] { width: 55%; vertical-align: middle; }
+  #nexdyn label.nexdyn-dial { display: grid; grid-template-columns: 9em 1fr 6.5em; gap: 6px; align-items: center; overflow-wrap: anywhere; }
+  #nexdyn label.nexdyn-dial input[type=range] { width: auto; min-width: 0; } #nexdyn label.nexdyn-dial output { text-align: right; }
   #nexdyn [hidden] { display: none; } #nexdyn-menus label { display: inline-block; margin-right: 8px; } #nexdyn select { max-width: 20em; }
   [data-mantine-color-scheme=dark] #nexdyn { background: #1a1b1e; color: #ddd; border-color: #444; }
   [data-mantine-color-scheme=dark] #nexdyn > p { color: #999; } [data-mantine-color-scheme=dark] #nexdyn option { background: #333; }
@@ -91,7 +93,9 @@ const poseOf = ([p, q], t) => {
   const turn = at(q, t), size = norm(turn) || 1;
   return { p: at(p, t), q: turn.map(x => x / size) };
 };
-const pose = (body, t) => body === "ground" ? { p: [0, 0, 0], q: [1, 0, 0, 0] } : poseOf(data.cards[`body:${body}`].curves, t);
+const posed = {};  // where sliders of joints have put bodies
+const recordedPose = (body, t) => body === "ground" ? { p: [0, 0, 0], q: [1, 0, 0, 0] } : poseOf(data.cards[`body:${body}`].curves, t);
+const pose = (body, t) => posed[body] ?? recordedPose(body, t);
 const sized = t => data.drawn[(data.sizes.findLast(([since]) => since <= t) ?? data.sizes[0])[1]];  // what bodies have at a time: parameters may change sizes
 const cardOf = (key, t) => ({ ...data.cards[key], ...sized(t).cards[key] });
 const inWorld = (body, p, t) => { const b = pose(body, t); return plus(b.p, turned(b.q, p)); };
@@ -200,6 +204,8 @@ const card = t => {
   for (const curve of curves) {
     const [name, joint] = parted(curve[0]);
     let now = at(curve, t);
+    const stands = !joint && posed[state.key.replace(/^body:/, "")];
+    if (stands) now = name === "position" ? stands.p : name === "quaternion" ? stands.q : now;
     if (name === "quaternion") now = now.map((x, _, all) => x / (norm(all) || 1));
     if (joint && joint !== last) { lines.push(group(`${w(name === "contact force" ? "contact with" : "reaction of")} ${joint}`)); last = joint; }
     lines.push(row(w(name), now, curve[3]));
@@ -237,8 +243,49 @@ const apart = t => {  // from the ghost: ghost.py
 // --- messages: what the player puts on the page, as it is to be seen ---------------------------------------------------------
 const changed = { visible: {}, props: {}, pose: {} };
 let shadows = seen("shadows"), caught = null;
+const ARROWS = /^\/motion\/(?:sizes\d+\/)?(forces|moments|contacts)$/, TRAILS = /^\/motion\/(?:sizes\d+\/)?trails$/;
+const recorded = new WeakMap(), latest = {};  // points of arrows and trails as they were recorded; the last ones of each node
+let shownAt = data.start;
+const stretched = points => {  // arrows, some times as long as they were recorded, as arrows.py has them
+  const found = Float32Array.from(points), share = state.arrows / data.arrows;
+  for (let k = 0; k < found.length; k += 6) {
+    const along = [0, 1, 2].map(j => points[k + 3 + j] - points[k + j]), length = norm(along);
+    const most = length > 0 ? Math.max(1, data.size / length) : 1;  // none grows longer than the scene
+    for (let j = 0; j < 3; j++) found[k + 3 + j] = points[k + j] + Math.min(share, most) * along[j];
+  }
+  return found;
+};
+const trailed = t => {  // the paths of the last state.trail seconds, as segments
+  const from = Math.max(data.start, t - state.trail), found = [];
+  for (const [body, p] of data.trailed) {
+    let last = null;
+    for (let k = 0; k <= TRAIL_POINTS; k++) {
+      const now = inWorld(body, p, from + k / TRAIL_POINTS * (t - from));
+      if (last) found.push(...last, ...now);
+      last = now;
+    }
+  }
+  return Float32Array.from(found.length ? found : [0, 0, 0, 0, 0, 0]);
+};
+const TRAIL_POINTS = 120;
+const fitted = (name, points) => ARROWS.test(name) ? state.arrows === data.arrows ? points : stretched(points)
+  : state.trail === data.trail ? points : trailed(shownAt);
+const fit = message => {
+  const props = message.updates ?? message.props, { name } = message;
+  if (!props?.points || !(ARROWS.test(name) || TRAILS.test(name))) return;
+  if (!recorded.has(message)) recorded.set(message, props.points);
+  latest[name] = recorded.get(message);
+  props.points = fitted(name, latest[name]);
+};
+const refit = () => {
+  shownAt = time();
+  for (const [name, points] of Object.entries(latest))
+    if (isThere(name)) send({ type: "SceneNodeUpdateMessage", name, updates: { points: fitted(name, points) } });
+};
 const fixed = message => {  // the same objects come again each time the recording begins anew
   const { type, name } = message;
+  if (name === data.clock && type === "SetPositionMessage") shownAt = message.position[0];
+  fit(message);
   if (type === "SetSceneNodeVisibilityMessage" && name in changed.visible) message.visible = changed.visible[name];
   else if (type === "SetPositionMessage" && changed.pose[name]) message.position = changed.pose[name].position;
   else if (type === "SetOrientationMessage" && changed.pose[name]) message.wxyz = changed.pose[name].wxyz;
@@ -250,9 +297,9 @@ const fixed = message => {  // the same objects come again each time the recordi
 };
 const shift = t => {  // a followed body stays where it was at the start, or where it was seen as it was clicked
   if (!state.follow) return state.still;
-  return plus(state.place ?? pose(state.follow, data.start).p, pose(state.follow, t).p, -1);
+  return plus(state.place ?? recordedPose(state.follow, data.start).p, pose(state.follow, t).p, -1);
 };
-const drift = () => state.follow ? state.place ? plus(state.place, pose(state.follow, data.start).p, -1) : [0, 0, 0] : state.still;
+const drift = () => state.follow ? state.place ? plus(state.place, recordedPose(state.follow, data.start).p, -1) : [0, 0, 0] : state.still;
 const asRecorded = () => state.follow === data.follow && !state.place && !state.still.some(x => x);
 const catchMessages = () => {
   const queue = viser()?.messageQueue;
@@ -339,7 +386,65 @@ const setDark = dark => {
   setProps("/light", { intensity: data.behind[dark].light });
   drawPlots();
 };
-const setUnits = si => { state.si = si; unitsBox.checked = !si; drawPlots(); tell(); tellLevel(); };
+const setUnits = si => { state.si = si; unitsBox.checked = !si; drawPlots(); tell(); tellLevel(); tellJoints(); };
+
+// --- joints of a pose, which sliders move: X_WB = X_WA X_AJ T(q) X_BJ⁻¹ (posing.py) -------------------------------------------------
+const times = ([a, b, c, d], [A, B, C, D]) =>
+  [a * A - b * B - c * C - d * D, a * B + b * A + c * D - d * C, a * C - b * D + c * A + d * B, a * D + b * C - c * B + d * A];
+const about = (axis, x) => { const q = [Math.cos(x / 2), 0, 0, 0]; q[axis + 1] = Math.sin(x / 2); return q; };
+const ofVector = phi => {  // exp(φ/2)
+  const x = norm(phi), s = x > 1e-9 ? Math.sin(x / 2) / x : 0.5;
+  return [Math.cos(x / 2), ...phi.map(y => s * y)];
+};
+const vectorOf = q => {  // φ, of the shorter turn
+  const [w, ...u] = q[0] < 0 ? q.map(x => -x) : q, s = norm(u);
+  return u.map(x => s > 1e-12 ? 2 * Math.atan2(s, w) / s * x : 2 * x);
+};
+const stand = q => {
+  const found = [];
+  for (const [body, parent, [pA, qA], steps, [pB, qB]] of data.posing.joints) {
+    const a = parent < 0 ? { p: [0, 0, 0], q: [1, 0, 0, 0] } : found[parent];
+    let p = plus(a.p, turned(a.q, pA)), r = times(a.q, qA);
+    for (const [what, axis, column, factor, offset] of steps) {
+      const x = factor * q[column] + offset;
+      if (what === "quaternion") r = times(r, q.slice(column, column + 4));
+      else if (what === "turn") r = times(r, about(axis, x));
+      else p = plus(p, turned(r, [0, 1, 2].map(k => k === axis ? x : 0)));
+    }
+    const turn = times(r, back(qB)), size = norm(turn);
+    found.push(posed[body] = { p: plus(p, turned(turn, pB), -1), q: turn.map(x => x / size) });
+  }
+};
+const putNode = (name, position, wxyz = [1, 0, 0, 0]) => {
+  changed.pose[name] = { position, wxyz };
+  send({ type: "SetPositionMessage", name, position }, { type: "SetOrientationMessage", name, wxyz });
+};
+const linked = ([, a, pA, b, pB, length, along]) => {  // where a spring or a rod stands: links.py
+  const t = data.start, from = inWorld(a, pA, t), seenFrom = ([body, v]) => turned(pose(body, t).q, v);
+  let to = inWorld(b, pB, t);
+  if (along.length) {
+    const n = along.slice(1).reduce((sum, one) => cross(sum, seenFrom(one)), seenFrom(along[0])), size = norm(n);
+    to = plus(from, n, size > 1e-12 ? length / size : 0);
+  }
+  const far = norm(plus(to, from, -1)), z = far > 1e-12 ? plus(to, from, -1).map(x => x / far) : [0, 0, 1];
+  const turn = 1 + z[2] < 1e-9 ? [0, 1, 0, 0] : [1 + z[2], -z[1], z[0], 0], size = norm(turn);
+  return { batched_positions: Float32Array.from(from), batched_wxyzs: Float32Array.from(turn.map(x => x / size)),
+    batched_scales: Float32Array.from([1, 1, Math.max(far, 1e-9) / length]) };
+};
+const putJoints = q => {
+  stand(q);
+  const { batches, names, links, singles } = data.posing.nodes;
+  for (const [name, all] of batches) setProps(name, {
+    batched_positions: Float32Array.from(all.flatMap(([body, p]) => inWorld(body, p, data.start))),
+    batched_wxyzs: Float32Array.from(all.flatMap(([body, , turn]) => times(pose(body, data.start).q, turn))),
+  });
+  for (const link of links) setProps(link[0], linked(link));
+  for (const [name, body] of singles) putNode(name, pose(body, data.start).p, pose(body, data.start).q);
+  for (const [name, body, p] of names) putNode(name, inWorld(body, p, data.start));
+  send({ type: "SetPositionMessage", name: "/motion", position: shift(data.start) });
+  marked = "";
+  tell();
+};
 
 // --- camera -------------------------------------------------------------------------------------------------------------
 const inThree = p => {  // the root turns the model's axes into those of the window's scene
@@ -452,7 +557,7 @@ const measureSelected = () => {
   if (kind === "body") measure({ body: rest.join(":"), p: it.fixed.at(-1)[1] });
   else if (kind === "joint") measure({ body: it.child, p: it.p });
 };
-const withSelected = make("div", {}, button("Follow", followSelected, "F"), button("Plot it", () => plotSelected()),
+const withSelected = make("div", {}, button("Follow", followSelected, "F"), ...data.moves ? [button("Plot it", () => plotSelected())] : [],
   button("Measure from it", measureSelected, "M"), button("Deselect", () => choose("")));
 const clear = button("Clear points", () => { state.points = []; tell(); });
 const [alongLabel, alongBox] = box("follow what is selected", true, () => {});
@@ -468,8 +573,8 @@ const tell = () => {
 };
 
 const tabs = make("div", { role: "tablist" }), panels = {};
-const shownFirst = data.moves ? "Plots" : "Model";
-for (const name of ["Plots", "Model", "Show"]) {
+const shownFirst = data.moves ? "Plots" : data.posing ? "Joints" : "Model";
+for (const name of [...data.posing ? ["Joints"] : [], "Plots", "Model", "Show"]) {
   const panel = panels[name] = make("div", { role: "tabpanel", hidden: name !== shownFirst });
   const tab = button(name, () => {
     for (const [other, one] of Object.entries(panels)) one.hidden = other !== name;
@@ -500,7 +605,35 @@ const tellLevel = () => {  // in the chosen units
   Object.assign(levelBox, { min: factor * (middle - 0.6 * data.size), max: factor * (middle + 0.6 * data.size), step: factor * data.size / 1000 });
   levelBox.value = factor * state.section[1];
 };
-const reset = () => { seek(data.start); if (!asRecorded()) setFollow(data.follow); aim(""); };
+const [arrowsLabel, arrows] = range("arrow length", { min: 0.1, max: 10, step: 0.1 }, x => { state.arrows = x; refit(); });
+const [trailLabel, trail] = range("trail [s]", { min: 0.1, max: 10, step: 0.1 }, x => { state.trail = x; refit(); });
+arrows.value = state.arrows;
+trail.value = state.trail;
+const joints = [];  // sliders of a pose, and what tells them anew
+const standing = [...data.posing?.q ?? []];
+const tellJoints = () => joints.forEach(one => one.tell());
+for (const { label, unit, range: [min, max], column, axis } of data.posing?.dials ?? []) {
+  const shows = make("output"), put = x => {
+    if (axis < 0) standing[column] = x;
+    else {
+      const phi = vectorOf(standing.slice(column, column + 4));
+      phi[axis] = x;
+      standing.splice(column, 4, ...ofVector(phi));
+    }
+    putJoints(standing);
+    tellJoints();
+  };
+  const value = () => axis < 0 ? standing[column] : vectorOf(standing.slice(column, column + 4))[axis];
+  const [one, input] = range(label, { min, max, step: (max - min) / 1000 }, put);
+  const tellOne = () => { const [[x], named] = told([value()], unit); shows.textContent = ` ${number(x)} ${named}`; if (document.activeElement !== input) input.value = value(); };
+  one.append(shows);
+  one.className = "nexdyn-dial";
+  joints.push({ tell: tellOne });
+  panels.Joints.append(one);
+}
+if (data.posing?.more) panels.Joints.append(make("p", { className: "nexdyn-said", textContent: w("and {} more").replace("{}", data.posing.more) }));
+tellJoints();
+const reset = () => { if (data.posing) { standing.splice(0, Infinity, ...data.posing.q); putJoints(standing); tellJoints(); } seek(data.start); if (!asRecorded()) setFollow(data.follow); aim(""); };
 const full = button("Full screen", () => {}, "Z");
 full.dataset.nexdynDo = "fullscreen";
 panels.Show.append(make("div", {}, `${w("view")} `, ...sides.map((name, k) => button(name, () => aim(name), String(k + 1)))),
@@ -513,6 +646,9 @@ for (const [layer, [name, on, recorded]] of Object.entries(data.layers)) {
   panels.Show.append(label);
 }
 const ghosts = data.drawn.flatMap(x => x.ghosts);
+const isRecorded = layer => { const [, on, kept] = data.layers[layer] ?? []; return on || kept; };
+if (["reaction forces", "reaction moments", "contact forces"].some(isRecorded)) panels.Show.append(arrowsLabel);
+if (data.moves && isRecorded("trails")) panels.Show.append(trailLabel);
 if (ghosts.length) panels.Show.append(box("ghost", true, on => setVisible(ghosts, on))[0]);
 opacity.value = state.opacity;
 follows.value = state.follow;
@@ -544,7 +680,7 @@ const inUnits = plot => {  // what is plotted, in the chosen units
   const [, before, unit] = plot.y.match(/^(.*)\[(.*)\]$/) ?? [, plot.y, ""], [[factor], named] = told([1], unit);
   const short = x => x === null || !Number.isFinite(x) ? null : Number((factor * x).toPrecision(7));
   const series = plot.series.map(s => ({ ...s, y: s.y.map(short) }));
-  return { ...plot, title: plot.title.replace(` in ${unit}`, ` in ${named}`), y: unit ? `${before}[${named}]` : plot.y, series };
+  return { ...plot, title: plot.title.replace(` in ${unit}`, ` in ${named}`), y: unit ? `${before}[${named || "1"}]` : plot.y, series };
 };
 const telling = ({ t, series }) => {  // samples that show the course: evenly spaced ones, and where a curve is least or largest (panels.py)
   const n = t.length;
@@ -562,10 +698,12 @@ const telling = ({ t, series }) => {  // samples that show the course: evenly sp
   return [...kept].sort((a, b) => a - b);
 };
 const colors = () => state.dark ? { paper: "#1a1b1e", ink: "#ddd", lines: "#3a3c42", now: "#bbb" } : { paper: "#fff", ink: "#222", lines: "#e4e4e4", now: "#444" };
+const legendRows = (plot, width) =>  // how many there are, by the widths of the names
+  plot.series.length > 1 ? Math.ceil(plot.series.reduce((sum, s) => sum + 52 + 7 * s.label.length, 0) / (width - 76)) : 0;
 const layout = (plot, t) => {
   const { paper, ink, lines, now } = colors();
   return {
-    title: { text: text(plot.title), font: { size: 13 } }, height: 240, margin: { l: 60, r: 16, t: 28, b: 36 }, paper_bgcolor: paper,
+    title: { text: text(plot.title), font: { size: 13 } }, height: 220 + 20 * Math.max(1, legendRows(plot, 400)), margin: { l: 60, r: 16, t: 28, b: 36 }, paper_bgcolor: paper,
     plot_bgcolor: paper, font: { color: ink }, xaxis: { title: { text: plot.x, standoff: 4 }, gridcolor: lines, range: zoom ?? undefined },
     yaxis: { title: { text: plot.y, standoff: 4 }, gridcolor: lines }, legend: { orientation: "h", y: -0.25 },
     showlegend: plot.series.length > 1, hovermode: "x",
@@ -660,15 +798,21 @@ const csv = () => {  // a column a curve, at all times at which one is told
   const head = [w("time [s]"), ...curves.map(({ plot, s }) => `${plot.title}: ${s.label} [${plot.y.split("[").at(-1)}`)].map(quoted).join();
   return [head, ...times.map(t => [t, ...curves.map(({ by }) => by.get(t) ?? "")].join())].join("\n") + "\n";
 };
-const images = format => Promise.all(plots.map(one => window.Plotly.toImage(one.place, { format, width: 700, height: 260, scale: format === "png" ? 2 : 1 })));
+const IMAGE = 700;
+const heights = () => plots.map(one => 240 + 20 * Math.max(1, legendRows(one.plot, IMAGE)));
+const from = high => high.map((_, k) => high.slice(0, k).reduce((sum, x) => sum + x, 0));  // where each begins, one below the other
+const images = (format, high) =>
+  Promise.all(plots.map((one, k) => window.Plotly.toImage(one.place, { format, width: IMAGE, height: high[k], scale: format === "png" ? 2 : 1 })));
 const svg = async () => {
-  const parts = (await images("svg")).map((x, k) => decodeURIComponent(x.slice(x.indexOf(",") + 1)).replace("<svg ", `<svg y="${260 * k}" `));
-  return `<svg xmlns="${SVG}" width="700" height="${260 * parts.length}">${parts.join("")}</svg>`;
+  const high = heights(), at = from([...high, 0]);
+  const parts = (await images("svg", high)).map((x, k) => decodeURIComponent(x.slice(x.indexOf(",") + 1)).replace("<svg ", `<svg y="${at[k]}" `));
+  return `<svg xmlns="${SVG}" width="${IMAGE}" height="${at.at(-1)}">${parts.join("")}</svg>`;
 };
 const png = async () => {
-  const parts = await Promise.all((await images("png")).map(async src => { const image = new Image(); image.src = src; await image.decode(); return image; }));
-  const canvas = make("canvas", { width: 1400, height: 520 * parts.length }), context = canvas.getContext("2d");
-  parts.forEach((image, k) => context.drawImage(image, 0, 520 * k));
+  const high = heights(), at = from([...high, 0]);
+  const parts = await Promise.all((await images("png", high)).map(async src => { const image = new Image(); image.src = src; await image.decode(); return image; }));
+  const canvas = make("canvas", { width: 2 * IMAGE, height: 2 * at.at(-1) }), context = canvas.getContext("2d");
+  parts.forEach((image, k) => context.drawImage(image, 0, 2 * at[k]));
   return new Promise(done => canvas.toBlob(done, "image/png"));
 };
 panels.Plots.append(menus, make("div", {}, `${w("save")} `, button("CSV", () => keep(csv(), "text/csv", "csv")),
@@ -679,8 +823,8 @@ const asItIs = () => {
   const { camera, cameraControl } = viser(), target = camera.position.clone();
   cameraControl.getTarget(target);
   const layers = Object.fromEntries(Object.entries(data.layers).map(([layer, [, on]]) => [layer, on]));
-  const { key, opacity, section, follow, place, still, parallel, dark, si } = state;
-  return { key, opacity, section, follow, place, still, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
+  const { key, opacity, section, follow, place, still, parallel, dark, si, arrows, trail } = state;
+  return { key, arrows, trail, opacity, section, follow, place, still, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
     tab: [...tabs.children].findIndex(tab => tab.getAttribute("aria-selected") === "true"),
     eye: camera.position.toArray(), target: target.toArray(), t: performance.now() - moved > 400 ? time() : null };
 };
@@ -694,6 +838,10 @@ const asItWas = given => {
   if (given.dark !== state.dark) setDark(given.dark);
   if (given.si !== state.si) setUnits(given.si);
   if (given.opacity !== state.opacity) setOpacity(given.opacity);
+  Object.assign(state, { arrows: given.arrows, trail: given.trail });
+  arrows.value = state.arrows;
+  trail.value = state.trail;
+  refit();
   if (given.section?.join() !== state.section?.join()) setSection(given.section);
   if (given.follow !== state.follow || given.place || given.still.some(x => x)) {
     setFollow(given.follow);

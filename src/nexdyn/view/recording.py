@@ -36,6 +36,7 @@ from nexdyn.view.ghost import Ghost, check_same
 from nexdyn.view.members import first_of, labels
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.numbers import MANY, Numbers, knowledge, sized
+from nexdyn.view.posing import posing
 from nexdyn.view.recorded_plots import recorded_plots
 from nexdyn.view.section import NODE as SECTION
 from nexdyn.view.sizes import sizes_of, system_at
@@ -292,6 +293,7 @@ def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: 
         for views in known["views"].values():
             views[""] = [x.tolist() for x in setting.camera[:2]]
     known |= {"shared": setting.camera is not None, "drawn": [sized(one) for one in stages], "sizes": since}
+    known["posing"] = None if motion.moves or setting.ghost is not None or len(motion.bodies) > MANY else posing(stage)
     seen = since[0][1]
     for k, group in enumerate(groups):
         group.visible = k == seen

@@ -24,7 +24,6 @@ from nexdyn.errors import NexDynError
 from nexdyn.simulation.continuing import arguments, sample, states_of
 from nexdyn.simulation.session import Handling, Session
 from nexdyn.view.cameras import told
-from nexdyn.view.charts import Line, Panel
 from nexdyn.view.hand import HandMark
 from nexdyn.view.motion import Motion
 from nexdyn.view.picking import Hit
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from nexdyn.view.viewer import Viewer
 
 TELL = 0.25
-"""Seconds between two looks at numbers: time, factor, coordinates, energies."""
+"""Seconds between two looks at numbers: time, factor, coordinates."""
 MOST_WORK = 0.05
 """Seconds that the machine computes between two moments, at most."""
 BEHIND = 0.1
@@ -87,7 +86,6 @@ class Touch:
         self._now: Handling | None = None
         self._heard = 0.0
         self._told, self.said = -np.inf, ""
-        self._energies: list[tuple[float, list[float]]] = []
         self._news = False
         self.recent: Result | None = None
         """The last states, which the plots show."""
@@ -341,28 +339,17 @@ class Touch:
 
     def _plot(self, began: float) -> None:
         """Draw the chosen plots of the last states, as often as that takes little of the time."""
-        with self._viewer._lock:
+        with self._viewer._lock, np.errstate(over="ignore", invalid="ignore"):  # of a run that blows up
             if not self._over.is_set():
                 self._viewer._controls.plots.draw(anew=False)
         self._plotted = time.monotonic()
         self._plot_apart = max(PLOT, (self._plotted - began) / PLOT_SHARE)
 
     def _tell(self, latest: Motion) -> None:
-        """Numbers: time and speed, coordinates, energies, what is selected."""
+        """Numbers: time and speed, coordinates, what is selected."""
         viewer = self._viewer
         self.controls.tell(latest)
         viewer._inquiry.new_moment()
-        if latest.result is None:
-            return
-        energies = latest.result.observed.energies
-        if self._energies and latest.start < self._energies[-1][0]:
-            self._energies = [row for row in self._energies if row[0] < latest.start]
-        self._energies.append((latest.start, [float(values[-1]) for values in energies.values()]))
-        del self._energies[: max(0, len(self._energies) - 2000)]
-        t, values = np.array([t for t, _ in self._energies]), np.array([row for _, row in self._energies])
-        lines = [Line(name.removesuffix("_energy"), t, values[:, k]) for k, name in enumerate(energies)]
-        if len(t) > 1:
-            viewer._controls.plots.live(Panel("energy", "time [s]", "energy [J]", lines), float(t[-1]))
 
     def coordinates(self, latest: Motion) -> dict[str, np.ndarray]:
         """Coordinates of the joints now, by name."""

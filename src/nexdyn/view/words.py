@@ -10,13 +10,13 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 _CHINESE = {
     # playing
     "Play": "播放", "Pause": "暂停", "time [s]": "时间 [s]", "speed": "速度", "repeat": "循环", "follow": "跟随",
-    "Reset": "复位", "view": "视图", "front": "前", "right": "右", "top": "上", "corner": "斜", "parallel": "平行投影",
+    "Reset": "复位", "view": "视图", "front": "前视", "right": "右视", "top": "俯视", "corner": "轴测", "parallel": "平行投影",
     "and {} more": "另有 {} 个未显示", "End": "结束", "running": "正在计算", "ended": "已结束", "this page can be closed": "可以关闭此页面",
     "Play or pause": "播放或暂停", "Parallel or perspective": "平行投影或透视", "View from the": "视图：",
     "back to the start, the camera too (R)": "回到起点，相机也复位 (R)", "standard views (keys 1 to 7)": "标准视图（键 1 至 7）",
     "no perspective: what is parallel looks so (P)": "无透视：平行线保持平行 (P)",
     "ends the viewer, not only this page (Esc)": "结束查看器，而不只是此页面 (Esc)", "of": "/", "(nothing)": "（无）", "(all)": "（全部）",
-    "back": "后", "left": "左", "bottom": "下", "dark": "深色", "a dark page (D)": "深色页面 (D)", "mm, degrees": "毫米、度",
+    "back": "后视", "left": "左视", "bottom": "仰视", "dark": "深色", "a dark page (D)": "深色页面 (D)", "mm, degrees": "毫米、度",
     "units of panels and plots (U)": "面板和曲线的单位 (U)", "Full screen": "全屏", "Dark or light": "深色或浅色",
     "Millimetres and degrees, or metres and radians": "毫米和度，或米和弧度", "Next sample": "下一采样", "Sample before": "上一采样",
     # layers
@@ -31,6 +31,7 @@ _CHINESE = {
     "arrow length": "箭头长度", "trail [s]": "轨迹长度 [s]", "Joints": "关节",
     # plots
     "shown time": "所示时刻",
+    "Plots are of a motion: press *Live* (L), and the model runs.": "曲线属于运动：请按“实时”(L) 运行模型。",
     "Plots": "曲线", "plot": "曲线", "energy": "能量", "joint_position": "关节坐标", "joint_velocity": "关节速度",
     "joint_acceleration": "关节加速度", "position": "位置", "velocity": "速度", "angular_velocity": "角速度", "acceleration": "加速度",
     "angular_acceleration": "角加速度", "reaction": "约束反力", "transmitted": "传递力", "measures": "测量量",
