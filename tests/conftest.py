@@ -176,9 +176,11 @@ def own_pages() -> Iterator[None]:
     yield
     if "nexdyn.pages.registering" in sys.modules:
         from nexdyn.forces import FORCES
+        from nexdyn.joints import JOINTS
         from nexdyn.pages.registering import BASES, forget
 
-        for page in [cls for cls in FORCES.values() if issubclass(cls, BASES)]:
+        known: list[type] = [*FORCES.values(), *JOINTS.values()]
+        for page in [cls for cls in known if issubclass(cls, BASES)]:
             forget(page)
 
 

@@ -259,7 +259,8 @@ def test_numbers_of_a_page_are_named_where_they_are_wrong() -> None:
     with pytest.raises(InputError, match="reach of Page is 'far' by default; a number is needed"):
         type("Page", (nx.ForcePage,), {"__annotations__": {"reach": float}, "reach": "far"})
     with pytest.raises(
-        InputError, match=r"nx.register takes a class that derives from nx.ForcePage or nx.EffortPage; Bushing does not"
+        InputError,
+        match=r"nx.register takes a class that derives from nx.JointPage, nx.ForcePage or nx.EffortPage; Bushing does not",
     ):
         nx.register(nx.Bushing)
 

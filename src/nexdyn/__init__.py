@@ -66,7 +66,7 @@ _HOMES = {
         "Projection", "RungeKutta4", "SemiImplicitEuler",
     ),
     **{f"nexdyn.integrate.pairs.{page}": (method,) for page, method in PAGES.values()},
-    "nexdyn.pages": ("EffortPage", "ForcePage", "register"),
+    "nexdyn.pages": ("EffortPage", "ForcePage", "JointPage", "register"),
     "nexdyn.tree.loops.closed": ("ClosedTree",),
     "nexdyn.tree.tree": ("Tree",),
     "nexdyn.front": ("simulate",),
@@ -290,7 +290,7 @@ if TYPE_CHECKING:
         TorusSurface,
     )
     from nexdyn.model.system import System
-    from nexdyn.pages import EffortPage, ForcePage, register
+    from nexdyn.pages import EffortPage, ForcePage, JointPage, register
     from nexdyn.problems.against.verify import AgainstPeer, verify_against
     from nexdyn.problems.verify import Verification, verify
     from nexdyn.results.batch import BatchResult

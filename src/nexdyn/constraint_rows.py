@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.constraints import curve, orientation, surface
-from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, PITCH, SURFACE
+from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, OWN_ROWS, PITCH, SURFACE
 from nexdyn.constraints.tables import ConstraintTables, Rolls, Terms
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
@@ -94,6 +94,7 @@ class Row(NamedTuple):
             "Turning": "what the user's function forbids", "SlotY": "translation across the slide",
             "SlotZ": "translation across the slide", "Slide": "translation along the slide", "Yaw": "rotation about z",
             "Pitch": "rotation about y, turned by the yaw", "Roll": "rotation about x of the frame that is driven",
+            **dict.fromkeys(OWN_ROWS[0], "what the joint's page locks"), **dict.fromkeys(OWN_ROWS[1], "what the joint's page locks"),
             **{f"Orient{i}": f"rotation about {i.lower()} of the frame that is driven" for i in "XYZ"},
         }  # fmt: skip
         return words.get(self.equation, self.equation)
@@ -171,14 +172,15 @@ class RowBuilder:
         pair = self.add_pair(joint.parent.name, joint.child.name, frame)
         data, place = self._numbers(joint, frame)
         acts = 0.0 if joint.is_off else 1.0
-        for equation, priority in joint.rows:
+        for i, (equation, priority) in enumerate(joint.rows):
             at = self.pair_of_slot[joint.name] if equation in SLOT else pair
             terms = [
                 (at, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else place, acts * scale)
                 for kind, scale in _terms(joint, equation, self.values)
             ]
             row = Row(joint.name, equation, joint.row_priority(equation, priority), 0)
-            self.add_row(row, terms, acts * joint.offset(equation, self.values), data=data)
+            own = data + i * joint.stride if data >= 0 else data
+            self.add_row(row, terms, acts * joint.offset(equation, self.values), data=own)
 
     def _numbers(self, joint: Joint, frame: np.ndarray) -> tuple[int, int]:
         """Where the numbers of a joint's rows lie in `data`, and its parameters in `near`; −1 for none."""

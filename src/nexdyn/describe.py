@@ -491,9 +491,11 @@ def unknown_key(key: object, what: str, known: Any) -> InputError:
 
 
 def _unknown_type(type_of: str, kind: object, classes: Iterable[str]) -> InputError:
-    """The error for a type that there is not; of a force it may be a page of one's own."""
+    """The error for a type that there is not; of a joint or a force it may be a page of one's own."""
     error = unknown(type_of, kind, classes)
-    own = "; a page of your own is registered first: nx.register(page)" if type_of == "force type" else ""
+    own = (
+        "; a page of your own is registered first: nx.register(page)" if type_of in ("joint type", "force type") else ""
+    )
     return type(error)(f"{error}{own}")
 
 

@@ -18,11 +18,10 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceTables, force_tables, frames_a, frames_b
 from nexdyn.forces.torsion_spring import TURNS, Twist
 from nexdyn.forces.verbs import force_element, freedom_element
-from nexdyn.joints.helical import Helical
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.joint import Joint
-from nexdyn.model.parameters import number
 from nexdyn.spatial.algebra import Force, Motion, cross
 from nexdyn.spatial.rotations import cross_product, log_quaternion, right_jacobian_inverse, rotation_matrix
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
@@ -361,19 +360,21 @@ def joint_state(
     R_a, R_b = rotation_matrix(q[a, :4]), rotation_matrix(q[b, :4])
     own, _, _ = coordinates_between(joint, values, (R_a, q[a, 4:]), (R_b, q[b, 4:]))
     H, W = np.zeros((joint.nv, 6)), np.zeros((6 - joint.nv, 6))
-    pitch = number(joint.pitch, values, f"pitch of {joint}") if isinstance(joint, Helical) else 0.0
-    joint_columns(type(joint).code, pitch, own, H, W)
+    joint_columns(type(joint).code, joint.own_number(values), own, H, W)
     # velocity of the child's joint frame against the parent, in the child's joint frame
     R_J, p_J = R_b @ frames.R_BJ, q[b, 4:] + R_b @ frames.p_BJ
     w_a, w_b = R_a @ v[a, :3], R_b @ v[b, :3]
     u_b = v[b, 3:] + cross_product(w_b, p_J - q[b, 4:])
     u_a = v[a, 3:] + cross_product(w_a, p_J - q[a, 4:])
     relative = np.concatenate([R_J.T @ (w_b - w_a), R_J.T @ (u_b - u_a)])
-    return own, rates_of(H.T) @ relative, H.T
+    return own, rates_of(H.T, type(joint).code) @ relative, H.T
 
 
-def rates_of(H: np.ndarray) -> np.ndarray:
-    """H⁺ (nv, 6) of the columns (6, nv) of a joint, which are at right angles: of one that turns its turn alone, also of a screw."""
+def rates_of(H: np.ndarray, code: int) -> np.ndarray:
+    """H⁺ (nv, 6) of the columns (6, nv) of a joint, at right angles but of registered ones: of one that turns its turn
+    alone, also of a screw."""
+    if code == REGISTERED:
+        return np.asarray(np.linalg.pinv(H))
     along = np.array(H, dtype=float)
     along[3:, np.any(along[:3], axis=0)] = 0.0
     return np.asarray((along / (along * along).sum(axis=0)).T)
@@ -386,7 +387,7 @@ def velocity_rows(model: AbsoluteModel, joint: Joint, q: np.ndarray) -> tuple[np
     a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
     frames, R_b = joint.frames(model.system.values), rotation_matrix(q[b, :4])
     R_J, p_J = R_b @ frames.R_BJ, q[b, 4:] + R_b @ frames.p_BJ
-    inverse = rates_of(H)
+    inverse = rates_of(H, type(joint).code)
     rows = []
     for body, sign in ((a, -1.0), (b, 1.0)):
         R, (x, y, z) = rotation_matrix(q[body, :4]), p_J - q[body, 4:]
@@ -409,7 +410,7 @@ def own_efforts(joint: Joint, values: dict[str, float], q: np.ndarray, v: np.nda
 def _effort(
     model: AbsoluteModel, joint: Joint, R: np.ndarray, q: np.ndarray, H: np.ndarray, effort: np.ndarray
 ) -> _OnJoint:
-    along = H.copy()
+    along = H.copy() if joint.code != REGISTERED else np.linalg.pinv(H).T
     if joint.kind == "helical":
         along[3:] = 0.0
     a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]

@@ -27,6 +27,9 @@ NUMBER = {
 }  # fmt: skip
 NUMBER |= {f"Dot{a}{b}": DOT + 3 * i + j for i, a in enumerate("XYZ") for j, b in enumerate("XYZ")}
 NAME = {number: name for name, number in NUMBER.items()}
+OWN_ROWS = tuple(f"Own{i}" for i in range(6)), tuple(f"OwnAngle{i}" for i in range(6))
+"""Names of the rows of registered joints: lengths, and others."""
+NUMBER |= {name: (USER, USER_ANGLE)[i] for i in (0, 1) for name in OWN_ROWS[i]}
 LENGTHS = [
     DX, DY, DZ, DISTANCE, NORMAL, BINORMAL, SURFACE, USER, CONTACT, FORWARD, SIDEWAYS, ROLL_X, ROLL_Y, EDGE, USER_VELOCITY,
 ]  # fmt: skip

@@ -32,13 +32,16 @@ NAN49 = (NAN,) * 49
 
 
 class Given(Record):
-    """What is given of C: addresses of it and of its derivatives (0: not given), the length [m] and the time [s] over which it changes."""
+    """What is given of C: addresses of it and of its derivatives (0: not given), the length [m] and the time [s] over which it changes; of
+    a registered joint also which of its rows it is, and its block (``joints.registered``), which its functions are given behind x and R."""
 
     function: float
     gradient: float
     hessian: float
     size: float
     period: float
+    row: float
+    block: float
 
 
 class Seen(NamedTuple):
@@ -82,7 +85,8 @@ def moved(z, h, a):
 @formula
 def of(data, k, z):
     """C; NaN where the function fails."""
-    status, out = call(Given(data, k).function, z.t, (z.x, z.R), (NAN,))
+    given = Given(data, k)
+    status, out = call(given.function, z.t, (z.x, z.R, given.row, given.block), (NAN,))
     return out[0] if status == 0 else NAN
 
 
@@ -98,7 +102,7 @@ def slope(data, k, z):
     """(C_x, C_θ, C_t)."""
     given = Given(data, k)
     if given.gradient != 0.0:
-        status, g = call(given.gradient, z.t, (z.x, z.R), NAN7)
+        status, g = call(given.gradient, z.t, (z.x, z.R, given.row, given.block), NAN7)
         if status != 0:
             return Change(Vec3(NAN, NAN, NAN), Vec3(NAN, NAN, NAN), NAN)
         return Change(Vec3(g[0], g[1], g[2]), Vec3(g[3], g[4], g[5]), g[6])

@@ -6,11 +6,13 @@ W = four unit forces across z and (−h e_z, e_z)/√(1 + h²).  H is not normal
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
+from nexdyn.model.parameters import number
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z, z_column
 from nexdyn.spatial.lanes import atan2, sqrt
 
@@ -27,6 +29,9 @@ class Helical(Joint):
     def __init__(self, name: str, parent: Any, child: Any, *, pitch: Any, **options: Any) -> None:
         self.pitch = pitch
         super().__init__(name, parent, child, **options)
+
+    def own_number(self, values: Mapping[str, float]) -> float:
+        return number(self.pitch, values, f"pitch of {self}")
 
 
 @formula

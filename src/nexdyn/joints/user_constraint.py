@@ -70,7 +70,7 @@ class UserConstraint(SidedJoint):
             raise InputError(f"{self}: {error}") from error
         self._callbacks = tuple(callback for callback in made if callback is not None)
         addresses = [0.0 if callback is None else callback.address for callback in made]
-        return [*addresses, self.number_of("size", values), self.number_of("period", values)]
+        return [*addresses, self.number_of("size", values), self.number_of("period", values), 0.0, 0.0]
 
     def callbacks(self) -> tuple[Callback, ...]:
         return self.__dict__.get("_callbacks", ())

@@ -3,6 +3,7 @@
     child_pose          X_PC(q) = X_PJ X_J(q)
     coordinates_of      q of a pose of B in A: what child_pose undoes
     motion_columns      the columns of H;   joint_bias  Ḣ q̇;   column_rate  one column of Ḣ
+    effort_columns      the columns that efforts act along, for bodies that are not on a tree
     column_slope        one column of H by one coordinate;   bias_slope  Ḣ q̇ by one coordinate
     constraint_columns  the columns of W
     chart_rate          ξ̇ of the chart about a base point, for joints with quaternions (elsewhere ξ̇ = v)
@@ -26,6 +27,7 @@ from nexdyn.joints import (
     kinds,
     planar,
     prismatic,
+    registered,
     revolute,
     spherical,
     universal,
@@ -66,6 +68,8 @@ def other_pose(kind, X, pitch, q, k):
         return planar.pose(X, q, k)
     if kind == CARTESIAN:
         return cartesian.pose(X, q, k)
+    if registered.is_registered(kind):
+        return registered.pose(kind, X, pitch, q, k)
     return free.pose(X, q, k)
 
 
@@ -80,7 +84,7 @@ def child_pose(kind, X, pitch, q, k):
 
 
 @formula
-def coordinates_of(kind, R, p, q, k):
+def coordinates_of(kind, pitch, R, p, q, k):
     """q, from k on, of the pose (R, p) of B in A, or of the nearest that the joint takes; angles are between −π and π."""
     if kind == REVOLUTE:
         revolute.coordinates_of(R, p, q, k)
@@ -100,6 +104,8 @@ def coordinates_of(kind, R, p, q, k):
         cartesian.coordinates_of(R, p, q, k)
     elif kind == FREE:
         free.coordinates_of(R, p, q, k)
+    elif registered.is_registered(kind):
+        registered.coordinates_of(kind, R, p, q, k, pitch)
 
 
 @formula
@@ -123,47 +129,72 @@ def motion_columns(kind, pitch, q, k, H, j):
         cartesian.motion_subspace(H, j)
     elif kind == FREE:
         free.motion_subspace(H, j)
+    elif registered.is_registered(kind):
+        registered.motion_subspace(kind, H, j, q, k, pitch)
 
 
 @formula
-def joint_bias(kind, q, k, v, j, o):
+def effort_columns(kind, pitch, q, k, H, j):
+    """Columns along which efforts act, into rows j, j + 1, … of the table H: those of H, but of a registered joint G = (HᵀH)⁻¹ Hᵀ."""
+    if registered.is_registered(kind):
+        registered.dual_subspace(kind, H, j, q, k, pitch)
+    else:
+        motion_columns(kind, pitch, q, k, H, j)
+
+
+@formula
+def columns_turn(kind):
+    """Whether columns of H depend on q."""
+    return kind == UNIVERSAL or kind == PLANAR or registered.is_registered(kind)
+
+
+@formula
+def joint_bias(kind, pitch, q, k, v, j, o):
     """Ḣ q̇; `o` is a zero of the scalar's kind."""
     if kind == UNIVERSAL:
         return universal.bias(q, k, v, j)
     if kind == PLANAR:
         return planar.bias(q, k, v, j)
+    if registered.is_registered(kind):
+        return registered.motion(kind, registered.BIAS, pitch, q, k, v, j, 0, 0)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
 
 @formula
-def column_rate(kind, q, k, v, j, n, h):
+def column_rate(kind, pitch, q, k, v, j, n, h):
     """Rate ḣ of column n (which is h) of H in the child's frame; q of the joint starts at k, v at j."""
     if kind == UNIVERSAL:
         return universal.column_rate(q, k, v, j, n)
     if kind == PLANAR:
         return planar.column_rate(v, j, h)
+    if registered.is_registered(kind):
+        return registered.motion(kind, registered.RATE, pitch, q, k, v, j, 0, n)
     o = zero(h.w.x)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
 
 @formula
-def column_slope(kind, q, k, m, n, h):
+def column_slope(kind, pitch, q, k, m, n, h):
     """∂h/∂q_n of column m of H (which is h) in the child's frame, by coordinate n of the joint; q starts at k."""
     if kind == UNIVERSAL:
         return universal.column_slope(q, k, m, n)
     if kind == PLANAR:
         return planar.column_slope(m, n, h)
+    if registered.is_registered(kind):
+        return registered.motion(kind, registered.SLOPE, pitch, q, k, q, k, n, m)
     o = zero(h.w.x)
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
 
 @formula
-def bias_slope(kind, q, k, v, j, n):
+def bias_slope(kind, pitch, q, k, v, j, n):
     """∂(Ḣ q̇)/∂q_n at constant q̇ in the child's frame, by coordinate n of the joint; q starts at k, v at j."""
     if kind == UNIVERSAL:
         return universal.bias_slope(q, k, v, j, n)
     if kind == PLANAR:
         return planar.bias_slope(q, k, v, j, n)
+    if registered.is_registered(kind):
+        return registered.motion(kind, registered.BENT, pitch, q, k, v, j, n, 0)
     o = zero(v[j])
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
@@ -189,6 +220,8 @@ def constraint_columns(kind, pitch, q, k, W):
         planar.constraint_subspace(W)
     elif kind == CARTESIAN:
         cartesian.constraint_subspace(W)
+    elif registered.is_registered(kind):
+        registered.constraint_subspace(kind, W, q, k, pitch)
 
 
 def _made_from_pages() -> Any:

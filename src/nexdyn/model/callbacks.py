@@ -363,6 +363,11 @@ def call(address, t, state, out):
     return status, tuple(given_out.tolist())
 
 
+def stored(address: Any) -> Any:
+    """The float64 that is stored at an address."""
+    return ctypes.c_double.from_address(int(address)).value
+
+
 def _flat(x: Any) -> list[float]:
     return [leaf for item in x for leaf in _flat(item)] if isinstance(x, tuple) else [float(x)]
 
@@ -388,3 +393,17 @@ def _call(context: Any, address: Any, t: Any, state: Any, out: Any) -> Any:
 @overloaded(call)
 def _typed_call(address, t, state, out):
     return lambda address, t, state, out: _call(address, t, state, out)  # type: ignore[call-arg]
+
+
+@intrinsic
+def _stored(context: Any, address: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        number = builder.fptosi(args[0], ir.IntType(64))
+        return builder.load(builder.inttoptr(number, ir.DoubleType().as_pointer()))
+
+    return types.float64(types.float64), codegen
+
+
+@overloaded(stored)
+def _typed_stored(address):
+    return lambda address: _stored(address)  # type: ignore[call-arg]

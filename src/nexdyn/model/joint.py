@@ -146,6 +146,8 @@ class Joint(Element):
     """Whether its coordinates are turns about z and slides along z alone, so that it may be turned round."""
     switchable: ClassVar[bool] = False
     """Whether events switch it on and off."""
+    stride: ClassVar[int] = 0
+    """How many of the numbers of `data` each of its rows has for itself; 0 where all read the same."""
     followed: ClassVar[int] = 0
     """Parameters of its rows, as of a point on a curve, that are followed along a motion."""
 
@@ -453,6 +455,10 @@ class Joint(Element):
     def data(self, values: Mapping[str, float]) -> list[float]:
         """The numbers that its rows read in a kernel, under the parameter `values`."""
         return []
+
+    def own_number(self, values: Mapping[str, float]) -> float:
+        """The number beside its coordinates that its motion is told by: a screw's pitch, the block of a registered joint; 0 of others."""
+        return 0.0
 
     def callbacks(self) -> tuple[Callback, ...]:
         """The user functions of its last `data`."""

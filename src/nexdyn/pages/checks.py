@@ -18,7 +18,7 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.pages.functions import PageFunction
-from nexdyn.pages.samples import sampled
+from nexdyn.pages.samples import sampled, sampled_q
 from nexdyn.spatial.rotations import exp_rotation
 
 TRIES, CLOSE = 8, 1e-6
@@ -132,3 +132,80 @@ def _moved(X: Array, x: Array) -> Array:
     """A pose after a turn and a displacement of its origin, world axes."""
     R = exp_rotation(x[:3]) @ X[:9].reshape(3, 3)
     return np.concatenate([R.ravel(), X[9:] + x[3:]])
+
+
+# --- joints -----------------------------------------------------------------------------------------------------------
+
+
+def check_joint(cls: Any) -> None:
+    """InputError, naming the page and what is wrong, for a page of a joint: with V = H q̇
+
+    (Rᵀ Ṙ, Rᵀ ṗ) = V along each coordinate;   X(coordinates_of(X(q))) = X(q);   Ḣ q̇ of `bias`;   Wᵀ H = 0;   H and (H, W) of full rank
+    """
+    rng = np.random.default_rng(1)
+    motion, n = cls.functions().motion, cls.nv
+    for _ in range(TRIES):
+        p, v = sampled(cls, rng), np.zeros(5)
+        q, v[:n] = sampled_q(cls, rng), rng.normal(size=n)
+        block = np.array([motion.address, float(n), *p])
+        seen = _Seen(cls, motion, block, p)
+        X, H = seen(0, q)[:12], seen(1, q)[: 6 * n].reshape(n, 6)
+        R = X[:9].reshape(3, 3)
+        if (most := float(np.abs(R.T @ R - np.eye(3)).max())) > CLOSE or np.linalg.det(R) < 0.0:
+            refuse(f"pose of {cls.__name__}", "its R is no rotation matrix", most, cls, p)
+        for m in range(n):
+            e = np.eye(n)[m]
+            rate = derivative(lambda h, e=e, q=q, seen=seen: seen(0, q + h * e)[:12])  # type: ignore[misc]
+            turn = R.T @ rate[:9].reshape(3, 3)
+            V = np.array([turn[2, 1], turn[0, 2], turn[1, 0], *(R.T @ rate[9:])])
+            if (most := float(np.abs(V - H[m]).max())) > CLOSE * (1.0 + float(np.abs(V).max())):
+                refuse(
+                    f"motion_subspace of {cls.__name__}", f"column {m} is not the derivative of pose by q[{m}], in axes of B", most, cls, p,
+                    f", q = {np.round(q, 3).tolist()}: it is {np.round(H[m], 6).tolist()}, by differences {np.round(V, 6).tolist()}",
+                )  # fmt: skip
+        if np.linalg.svd(H, compute_uv=False)[-1] < 1e-6:
+            refuse(f"motion_subspace of {cls.__name__}", "its columns depend on each other", 0.0, cls, p)
+        back = seen(8, X)[:n]
+        if (most := float(np.abs(seen(0, back)[:12] - X).max())) > CLOSE * (1.0 + float(np.abs(X).max())):
+            where = f", q = {np.round(q, 3).tolist()}; ranges says where its coordinates may be"
+            refuse(
+                f"coordinates_of of {cls.__name__}",
+                "it does not undo pose: X(coordinates_of(X)) is not X",
+                most,
+                cls,
+                p,
+                where,
+            )
+        bias = derivative(lambda h, q=q, v=v, seen=seen: seen(1, q + h * v[:n])[: 6 * n]).reshape(n, 6).T @ v[:n]  # type: ignore[misc]
+        if (most := float(np.abs(seen(2, q, v)[:6] - bias).max())) > CLOSE * (1.0 + float(np.abs(bias).max())):
+            refuse(f"bias of {cls.__name__}", "it is not Ḣ q̇ by differences", most, cls, p)
+        W = seen(6, q)[: 6 * (6 - n)].reshape(6 - n, 6)
+        if (most := float(np.abs(W @ H.T).max())) > CLOSE * (1.0 + float(np.abs(W).max() * np.abs(H).max())):
+            refuse(f"constraint_subspace of {cls.__name__}", "its forces do work on motion_subspace", most, cls, p)
+        if np.linalg.svd(W, compute_uv=False)[-1] < 1e-6:
+            refuse(f"constraint_subspace of {cls.__name__}", "its forces depend on each other", 0.0, cls, p)
+
+
+class _Seen:
+    """What the motion of a page gives, looked at for finite numbers."""
+
+    def __init__(self, cls: Any, f: PageFunction, block: Array, p: list[float]) -> None:
+        self.cls, self.f, self.block, self.p = cls, f, block, p
+
+    def __call__(self, what: int, *given: Array) -> Array:
+        s = np.zeros(13)
+        s[0], at = self.block.ctypes.data, 1
+        for x in given:
+            s[at : at + len(x)] = x
+            at = 6
+        try:
+            out = self.f(float(what), s)
+        except Exception as error:
+            raise InputError(
+                f"{self.f} raises {type(error).__name__}: {error}, at {_shown(self.cls, self.p)}"
+            ) from error
+        if not np.isfinite(out).all():
+            raise InputError(
+                f"{self.f} gives a value that is not finite, at {_shown(self.cls, self.p)}; see its sample and ranges"
+            )
+        return out

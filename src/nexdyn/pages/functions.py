@@ -24,6 +24,8 @@ from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3
 
 _C = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 _CONFIG: Any = numba.config
+_INSIDE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Compiled code alone calls them."""
 SCOPE = {"Force": Force, "Mat3": Mat3, "Motion": Motion, "Pose": Pose, "Vec3": Vec3, "np": np}
 
 
@@ -95,14 +97,16 @@ class PageFunction:
 
     def _call(self, t: float, given: int, out: int) -> int:
         try:
-            s = np.frombuffer(ctypes.string_at(given, 8 * self.given)).copy()
-            result = np.zeros(self.out)
-            self._plain(t, s, result)
-            ctypes.memmove(out, result.ctypes.data, result.nbytes)
+            self._plain(t, _numbers_at(given, self.given), _numbers_at(out, self.out))
         except BaseException as error:  # KeyboardInterrupt too: it is raised again once the kernel has stopped
             self._failures[threading.get_ident()] = error
             return 1
         return 0
+
+
+def _numbers_at(address: int, n: int) -> np.ndarray:
+    """The n numbers that stand there; where there is room for fewer, the function must not touch the others."""
+    return np.ctypeslib.as_array((ctypes.c_double * n).from_address(address))
 
 
 def _compiled(what: str, body: Any, given: int, out: int, interpreted: Any) -> Any:
@@ -128,7 +132,7 @@ def plain_of(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def jitted(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function as Numba has it."""
-    found: Callable[..., Any] = f if is_jitted(f) or _CONFIG.DISABLE_JIT else numba.njit(f)
+    found: Callable[..., Any] = f if is_jitted(f) or _CONFIG.DISABLE_JIT else numba.njit(**_INSIDE)(f)
     return found
 
 

@@ -46,7 +46,8 @@ def give_constructor(cls: Any, before: str, after: str, numbers: Mapping[str, An
     """An ``__init__`` of `cls` whose arguments are `before`, its numbers, and `after`: it calls `begin` and keeps the numbers."""
     own = [name if default is inspect.Parameter.empty else f"{name}=_{name}" for name, default in numbers.items()]
     tail = [part for part in (*own, after) if part]
-    arguments = ", ".join([before, *(["*", *tail] if tail else [])])
+    star = ["*"] if own or (after and not after.startswith("*")) else []
+    arguments = ", ".join([before, *star, *tail])
     text = (
         f"def __init__({arguments}):\n    {begin}\n    self._store({', '.join(f'{name}={name}' for name in numbers)})\n"
     )

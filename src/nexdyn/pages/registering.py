@@ -1,4 +1,4 @@
-"""``nx.register``: a class of your own becomes a force like those of the package."""
+"""``nx.register``: a class of your own becomes a joint or a force like those of the package."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from nexdyn.checked_calls import checked_call
 from nexdyn.describe import SECTIONS
 from nexdyn.errors import InputError
 from nexdyn.forces import FORCES
-from nexdyn.pages.checks import check_effort, check_force
+from nexdyn.joints import JOINTS
+from nexdyn.model.joint import Joint
+from nexdyn.pages.checks import check_effort, check_force, check_joint
 from nexdyn.pages.force import EffortPage, ForcePage
+from nexdyn.pages.joint import JointPage
 
 Page = TypeVar("Page", bound=type)
-BASES = (ForcePage, EffortPage)
+BASES = (ForcePage, EffortPage, JointPage)
 
 
 @checked_call
 def register(page: Page) -> Page:
     """Make a page of your own known: then scene files have its `type`, and it is simulated, drawn and saved like those of the package.
 
-    page: a class that derives from `nx.ForcePage` or `nx.EffortPage`, with a `kind` and its functions.
+    page: a class that derives from `nx.JointPage`, `nx.ForcePage` or `nx.EffortPage`, with a `kind` and its functions.
 
     Its functions are compiled and looked at with random motions. InputError names the page and what is wrong: a function that is missing,
     takes what is not given, cannot be compiled, gives no finite value or does not fit the others, and a `kind` that is taken. No kernel is
@@ -29,13 +32,15 @@ def register(page: Page) -> Page:
     """
     if not (inspect.isclass(page) and issubclass(page, BASES) and page not in BASES):
         shown = page.__name__ if inspect.isclass(page) else repr(page)
-        bases = " or ".join(f"nx.{base.__name__}" for base in BASES)
-        raise InputError(f"nx.register takes a class that derives from {bases}; {shown} does not")
+        raise InputError(
+            f"nx.register takes a class that derives from nx.JointPage, nx.ForcePage or nx.EffortPage; {shown} does not"
+        )
     of_any: Any = page
     kind = _kind_of(of_any)
-    check = check_force if issubclass(page, ForcePage) else check_effort
+    check = check_joint if issubclass(page, Joint) else check_force if issubclass(page, ForcePage) else check_effort
     check(of_any)
-    for known in (FORCES, SECTIONS["forces"][1]):
+    table, section = (JOINTS, "joints") if issubclass(page, Joint) else (FORCES, "forces")
+    for known in (table, SECTIONS[section][1]):
         known[kind] = of_any  # type: ignore[index]
     return page
 
@@ -47,7 +52,7 @@ def _kind_of(page: Any) -> str:
         raise InputError(
             f"kind of {page.__name__} is {kind!r}; a name like 'magnet' is needed, which is its type in scene files"
         )
-    taken = FORCES.get(kind)
+    taken: Any = FORCES.get(kind) or JOINTS.get(kind)
     if taken is not None and not (issubclass(taken, BASES) and taken.__qualname__ == page.__qualname__):
         raise InputError(f"kind of {page.__name__} is {kind!r}, which {taken.__name__} has; choose another name")
     return kind
@@ -56,7 +61,7 @@ def _kind_of(page: Any) -> str:
 def forget(page: type) -> None:
     """Take a registered page away again."""
     of_any: Any = page
-    in_sections: Any = SECTIONS["forces"][1]
-    for known in (FORCES, in_sections):
+    tables: Any = (FORCES, JOINTS, SECTIONS["forces"][1], SECTIONS["joints"][1])
+    for known in tables:
         if known.get(of_any.kind) is page:
             del known[of_any.kind]

@@ -1,4 +1,4 @@
-"""Numbers to look at a page with."""
+"""Numbers and coordinates to look at a page with."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def sampled(cls: Any, rng: np.random.Generator) -> list[float]:
         value = cls.sample.get(name, default)
         found.append(rng.uniform(0.5, 1.5) if value is inspect.Parameter.empty else float(value))
     return found
+
+
+def sampled_q(cls: Any, rng: np.random.Generator) -> np.ndarray:
+    """Coordinates (nq,) of a joint, within its `ranges`."""
+    return np.array([rng.uniform(low, high) for low, high in cls.ranges])

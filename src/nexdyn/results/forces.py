@@ -19,10 +19,9 @@ from nexdyn.forces.states import set_states
 from nexdyn.forces.tables import ForceEntries, force_tables, frames_a, frames_b
 from nexdyn.forces.torsion_spring import TURNS, TorsionSpring, Twist, windings
 from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
-from nexdyn.joints.helical import Helical
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
-from nexdyn.model.parameters import number
 from nexdyn.results.segments import segments
 from nexdyn.results.wrenches import axes_of
 from nexdyn.spatial.algebra import Motion, cross
@@ -171,12 +170,11 @@ def _in_joint(observed: Observed, system: System, force: Force, joint: Joint, t:
     out = np.empty((len(t), 2))
     _raise(force, t, observe_freedom(tables, e, t, q, v, _states(observed, rows, tables), out))
     values = system.values
-    pitch = number(joint.pitch, values, f"pitch of {joint}") if isinstance(joint, Helical) else 0.0
     kind = joint_class(joint)
     H, W, columns = np.zeros((joint.nv, 6)), np.zeros((6 - joint.nv, 6)), np.empty((len(t), 2, 3))
     for s, at in enumerate(q):
-        joint_columns(kind.code, pitch, at, H, W)
-        columns[s] = H[m].reshape(2, 3)
+        joint_columns(kind.code, joint.own_number(values), at, H, W)
+        columns[s] = (H if joint.code != REGISTERED else np.linalg.pinv(H.T))[m].reshape(2, 3)
     if joint.kind == "helical":
         columns[:, 1] = 0.0
     frames, (X_C, _) = joint.frames(values), body_motion(observed, joint.child.name, rows)

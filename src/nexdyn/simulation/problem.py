@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from nexdyn.joints.kinds import FREE, SPHERICAL
+from nexdyn.joints.kinds import FREE, REGISTERED, SPHERICAL
 from nexdyn.joints.verbs import turns
 from nexdyn.tree.cfa.solve import tables_for
 from nexdyn.tree.cfa.tables import ConstraintTables
@@ -77,7 +77,7 @@ def _code(tree: Tree, joint: str) -> int:
 def _turning() -> np.ndarray:
     """(6, kinds): whether degree of freedom m of a joint of a kind is an angle or a rotation."""
     in_python = getattr(turns, "py_func", turns)  # called here, a formula would be compiled by itself
-    return np.array([[bool(in_python(kind, m)) for kind in range(FREE + 1)] for m in range(6)])
+    return np.array([[bool(in_python(kind, m)) for kind in range(REGISTERED + 1)] for m in range(6)])
 
 
 def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:

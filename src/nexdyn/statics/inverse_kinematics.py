@@ -33,6 +33,7 @@ from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError, counted, unknown
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import (
@@ -227,6 +228,10 @@ class _Reach:
                 raise InputError(f"{self.system.joint(name)} has no coordinate that can be locked")
         for name, joint in self.system.joints.items():
             resolved = joint.resolved(self.system.values) if joint.tree and joint.nv else None
+            if limits and joint.code == REGISTERED and joint.limits is not None:
+                raise InputError(
+                    f"limits of {joint} ({joint.kind}), a registered joint, cannot be kept by inverse kinematics; give limits=False"
+                )
             for m in range(len(joint.coordinates)):
                 low, high = (resolved.lower[m], resolved.upper[m]) if limits and resolved else (-np.inf, np.inf)
                 if name in locks:

@@ -18,6 +18,7 @@ import numpy as np
 from nexdyn.errors import warn
 from nexdyn.joints import JOINTS
 from nexdyn.joints.helical import Helical
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.spatial.algebra import Mat3, Pose, Vec3
@@ -94,6 +95,9 @@ def coordinates_between(
     R_A, p_A = R_WA @ R_AJ, p_WA + R_WA @ p_AJ
     R_B, p_B = R_WB @ R_BJ, p_WB + R_WB @ p_BJ
     R, p = R_A.T @ R_B, R_A.T @ (p_B - p_A)
+    if joint.code == REGISTERED:
+        found, R_q, p_q = joint.between(R, p, values)  # type: ignore[attr-defined]
+        return found, float(np.linalg.norm(p - p_q)), float(np.linalg.norm(log_rotation(R_q.T @ R)))
     found = np.zeros(joint.nq)
     page = sys.modules[JOINTS[joint.kind].__module__]
     if joint.nq:

@@ -230,9 +230,10 @@ class Tree(metaclass=CheckedCalls):
     def _aba_one(self) -> Any:
         """(kernel of one state, the tree's address, nv): all that a short call needs, at hand with one look-up.
 
-        None, which no one can unpack, where there is no such kernel: with mimic joints, and interpreted.
+        None, which no one can unpack, where there is no such kernel: with mimic joints, with registered ones, since it is compiled for one
+        type of tables, and interpreted.
         """
-        if self._coupling is not None:
+        if self._coupling is not None or isinstance(self.address, np.uint64):
             return None
         kernel = compiled_for(entries.aba_one, self.address, self.neutral(), *np.zeros((3, self.nv)))
         return None if kernel is None else (kernel, self.address, self.nv)

@@ -25,6 +25,8 @@ import numpy as np
 
 from nexdyn.absolute.model.frames import pair_of
 from nexdyn.constraints.pair import column
+from nexdyn.errors import InputError
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.kernel import kernel
 from nexdyn.model.system import System
 from nexdyn.records import Record, rows_of
@@ -87,6 +89,11 @@ def rotors_of(system: System, body_index: Mapping[str, int]) -> Rotors:
             continue
         ends = (body_index[joint.parent.name], body_index[joint.child.name])
         own = joint.resolved(system.values).armature
+        if joint.code == REGISTERED and own.any():
+            raise InputError(
+                f"{joint}, {joint.kind}, is a registered joint with armature, which absolute coordinates do not carry; take RungeKutta4 or "
+                f"DormandPrince, or give the armature to a body"
+            )
         for (way, side, axis), I_a in zip(joint.directions, own.tolist(), strict=True):
             if I_a > 0.0:
                 rows.append((k, *ends, way == "slide", side == "B", axis))

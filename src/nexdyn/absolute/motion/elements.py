@@ -28,6 +28,7 @@ from nexdyn.absolute.motion.force_stiffness import (
 from nexdyn.absolute.motion.tables import MotionTables, PlacesOfBlocks, block_places, centres
 from nexdyn.constraints.tables import FramesOfPairs
 from nexdyn.constraints.turns import axis_x, axis_z, turned
+from nexdyn.errors import InputError
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces import states
 from nexdyn.forces.apart import apart, let_go
@@ -41,11 +42,10 @@ from nexdyn.forces.torsion_spring import TURNS, Twist
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
-from nexdyn.joints.helical import Helical
-from nexdyn.joints.verbs import coordinates_of, motion_columns
+from nexdyn.joints.registered import is_registered
+from nexdyn.joints.verbs import coordinates_of, effort_columns
 from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.model.joint import Joint
-from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import (
@@ -65,8 +65,8 @@ TORSION_SPRING = force_kinds.TORSION_SPRING
 REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
     kinds.REVOLUTE, kinds.PRISMATIC, kinds.HELICAL, kinds.CYLINDRICAL,
 )  # fmt: skip
-UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
-    kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE,
+UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE, REGISTERED = (
+    kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE, kinds.REGISTERED,
 )  # fmt: skip
 
 
@@ -103,6 +103,8 @@ class Slope(Record):
 
 ActingJoints, JointDofs, Slopes = rows_of(ActingJoint), rows_of(JointDof), rows_of(Slope)
 
+OF_NO_COORDINATE = ("joint_force", "joint_friction")
+"""Forces in joints that do not depend on the coordinate."""
 NOTHING = 1e-300
 """What is smaller than this is nothing."""
 
@@ -168,8 +170,24 @@ def acting_joints(model: AbsoluteModel) -> list[Joint]:
     for joint in moving_joints(model):
         own = joint.resolved(system.values)
         if joint.name in forced or own.stiffness.any() or own.damping.any() or own.friction.any():
+            _refuse_uncounted(system, joint, own.stiffness)
             found.append(joint)
     return found
+
+
+def _refuse_uncounted(system: System, joint: Joint, stiffness: np.ndarray) -> None:
+    """InputError for what depends on an angle of a registered joint, whose turns are not counted here."""
+    if joint.code != REGISTERED:
+        return
+    for m, (way, _, _) in enumerate(joint.directions):
+        forces = [f for f in system.forces.values() if f.joint_name == joint.name and f.__dict__["freedom"] == m]
+        depends = [str(f) for f in forces if f.kind not in OF_NO_COORDINATE]
+        if way == "turn" and (stiffness[m] or depends):
+            what = depends[0] if depends else f"the stiffness of {joint}"
+            raise InputError(
+                f"{what} depends on an angle of {joint}, {joint.kind}, a registered joint, whose turns absolute coordinates do not "
+                f"count; take RungeKutta4 or DormandPrince"
+            )
 
 
 def stiff_pairs(model: AbsoluteModel) -> np.ndarray:
@@ -201,15 +219,15 @@ def acting(
         lambda joint: (int(first_q[place[joint]]), int(first_v[place[joint]])),
     )
     pair_of_joint = {name: k for k, name in enumerate(system.joints)}
-    table = np.zeros((len(joints), ActingJoint.columns), dtype=np.int64)
+    number = kinds.OF_ANY if any(joint.code == REGISTERED for joint in joints) else kinds.OF_PACKAGE
+    table = np.zeros((len(joints), ActingJoint.columns), dtype=number)
     pitch, freedoms = np.zeros(len(joints)), np.zeros((first_v[-1], JointDof.columns))
     dofs = JointDofs(freedoms)
     dofs.friction_speed[:] = 1.0
     for i, joint in enumerate(joints):
         a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
         table[i] = type(joint).code, pair_of_joint[joint.name], first_q[i], first_v[i], joint.nv, b, a
-        if isinstance(joint, Helical):
-            pitch[i] = number(joint.pitch, values, f"pitch of {joint}")
+        pitch[i] = joint.own_number(values)
         own, part = joint.resolved(values), slice(first_v[i], first_v[i + 1])
         dofs.stiffness[part], dofs.damping[part] = own.stiffness, own.damping
         dofs.rest[part] = own.rest if np.size(own.rest) == joint.nv else 0.0
@@ -234,7 +252,7 @@ def acting(
 def joined(joints: np.ndarray) -> np.ndarray:
     """Parent and child of acting joints, (nj, 2)."""
     table = ActingJoints(joints)
-    return np.stack([table.parent, table.child], axis=1)
+    return np.stack([table.parent, table.child], axis=1).astype(np.int64)
 
 
 def _judged(system: System, length: float) -> np.ndarray:
@@ -359,14 +377,14 @@ def joint_motion(tables, s, acts, j):
     R, p = T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p)
     joint = ActingJoints(acts.joints)[j]
     kind, k, q = joint.kind, joint.iq, acts.q
-    coordinates_of(kind, R, p, q, k)
+    coordinates_of(kind, acts.pitch[j], R, p, q, k)
     for m in range(joint.nv):
         if acts.places[k + m] >= 0:  # an angle: about z of A, or as the second of a universal joint about x of B
             axis = axis_x(X_B.R) if m == 1 else axis_z(X_A.R)
             q[k + m] = counted_angle(s, acts, j, k + m, q[k + m], axis)
     relative_velocity(s, acts, j, X_B)
     H = MotionRows(acts.H, 0)
-    motion_columns(kind, acts.pitch[j], q, k, H, 0)
+    effort_columns(kind, acts.pitch[j], q, k, H, 0)
     first = joint.iv
     X_B_V = Motion(
         T(X_B.R) @ Vec3(acts.KG[0, 0], acts.KG[0, 1], acts.KG[0, 2]),
@@ -376,6 +394,8 @@ def joint_motion(tables, s, acts, j):
         h = H[m]
         if kind == HELICAL:
             acts.v[first + m] = h.w @ X_B_V.w  # q is the angle
+        elif is_registered(kind):
+            acts.v[first + m] = h.w @ X_B_V.w + h.v @ X_B_V.v  # v = G V
         else:
             acts.v[first + m] = (h.w @ X_B_V.w + h.v @ X_B_V.v) / (h.w @ h.w + h.v @ h.v)
 
@@ -428,7 +448,7 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):
     kind, first = joint.kind, joint.iv
     a, b = joint.parent, joint.child
     H = MotionRows(acts.H, 0)
-    motion_columns(kind, acts.pitch[j], acts.q, joint.iq, H, 0)
+    effort_columns(kind, acts.pitch[j], acts.q, joint.iq, H, 0)
     o, nv = zero(X_B.p.x), joint.nv
     n, f = Vec3(o, o, o), Vec3(o, o, o)
     for m in range(nv):
@@ -447,7 +467,9 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):
         along = X_B.R @ h.v
         if kind == HELICAL:
             along = Vec3(o, o, o)
-        c = (bh2 * slopes[first + m].q + gh * slopes[first + m].v) / (h.w @ h.w + along @ along)
+        c = bh2 * slopes[first + m].q + gh * slopes[first + m].v
+        if not is_registered(kind):
+            c = c / (h.w @ h.w + along @ along)
         if not all_less(abs(c), NOTHING):
             add_outer(acts.K, c, X_B.R @ h.w, along)
     add_stiffness(s, acts, PlacesOfBlocks(acts.of_joint).places[j])

@@ -40,7 +40,7 @@ from nexdyn.forces.verbs import element_energy, freedom_energy
 from nexdyn.generic import defines, generic
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.joints.kinds import FREE, HELICAL, SPHERICAL
-from nexdyn.joints.verbs import motion_columns
+from nexdyn.joints.verbs import effort_columns
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.joint import Joint
@@ -180,7 +180,7 @@ def observe_joints(
             X_A, X_B = joint_frames(tables, s, acts, j)
             joint = ActingJoints(acts.joints)[j]
             kind, k, first = joint.kind, joint.iq, joint.iv
-            motion_columns(kind, acts.pitch[j], acts.q, k, H, 0)
+            effort_columns(kind, acts.pitch[j], acts.q, k, H, 0)
             moment, force = o, o
             for m in range(joint.nv):
                 h, y = H[m], acts.effort[first + m]

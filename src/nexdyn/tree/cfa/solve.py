@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nexdyn.errors import InputError, SingularError, counted, unknown
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.tree.cfa.entries import constraint_force_algorithm
 from nexdyn.tree.cfa.tables import ConstraintTables, constraint_tables
 
@@ -63,6 +64,7 @@ def tables_for(tree: Tree) -> ConstraintTables:
             f"{[*mimics, *ties][0]}: distant joints with one degree of freedom, which the constraint force algorithm does not take; "
             f"use dynamics 'aba'{', or load the robot with mimic=False' if mimics else ''}"
         )
+    _refuse_oblique(tree)
     return constraint_tables(tree.compiled.model, tree.link_names)
 
 
@@ -112,3 +114,14 @@ def refuse(tree: Tree, q: Array, link: int, *, time: float | None = None, result
         f"{told}, too much for double precision; use dynamics 'aba'",
         time=time, where=joint, result=result,
     )  # fmt: skip
+
+
+def _refuse_oblique(tree: Tree) -> None:
+    """InputError for a registered joint whose columns of H are not at right angles, as the algorithm takes them to be."""
+    for arc in tree.compiled.forest.arcs:
+        joint: Any = arc.joint
+        if joint is not None and joint.code == REGISTERED and not joint.functions().square:
+            raise InputError(
+                f"{joint}, {joint.kind}, is a registered joint whose columns of H are not at right angles, which the constraint force "
+                f"algorithm does not carry; take dynamics 'aba'"
+            )

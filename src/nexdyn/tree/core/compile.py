@@ -19,10 +19,8 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.joints.fixed import Fixed
 from nexdyn.joints.free import Free
-from nexdyn.joints.helical import Helical
-from nexdyn.joints.kinds import CYLINDRICAL, FIXED, HELICAL, PRISMATIC, REVOLUTE
+from nexdyn.joints.kinds import CYLINDRICAL, FIXED, HELICAL, OF_ANY, OF_PACKAGE, PRISMATIC, REGISTERED, REVOLUTE
 from nexdyn.model.joint import Joint, ResolvedJoint
-from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest, spanning_forest
 from nexdyn.records import Rows
@@ -115,7 +113,8 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
     R_LJ = R_LP @ R_PJ
 
     moving = np.flatnonzero(~welded)
-    topology = Bodies(np.zeros((links + 1, Body.columns), dtype=np.int64))
+    own = any(kinds[a].code == REGISTERED for a in moving)
+    topology = Bodies(np.zeros((links + 1, Body.columns), dtype=OF_ANY if own else OF_PACKAGE))
     topology.table[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0, nv)
     topology.parent[1:] = np.where(on_body, link[parent], 0)[moving]
     topology.kind[1:] = [kinds[a].code for a in moving]
@@ -142,8 +141,7 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
             _refuse_free_spring(joint, numbers)
             _fill_dofs(Dofs(freedom.table[first_v[a] : first_v[a] + kinds[a].nv]), numbers)
             topology.efforts[link[a]] = _efforts(numbers)
-            if isinstance(joint, Helical):
-                body.pitch[link[a]] = number(joint.pitch, values, f"pitch of {joint}")
+            body.pitch[link[a]] = joint.own_number(values)
 
     arc_of_link = np.full(links + 1, -1, dtype=np.int64)
     arc_of_link[1:] = moving

@@ -2,7 +2,8 @@
 
 An array costs some 60 ns to cross, and a tree is eight of them. A handle is the address of integers: rows of the body
 tables and of the degree of freedom tables, nq, nv, and the addresses of the tables of the model and of the scratch. Who holds a
-handle keeps what it points to: it is made and used inside the tree package only. Interpreted, the number is looked up.
+handle keeps what it points to: it is made and used inside the tree package only. Interpreted, the number is looked up. It is
+unsigned where the tree has registered joints, whose table of bodies is of ``kinds.OF_ANY``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numba import carray, config, types
 from numba.extending import intrinsic
 
+from nexdyn.joints.kinds import OF_ANY
 from nexdyn.kernel import allocating, formula
 from nexdyn.tree.core.tables import Body, Columns, Dof, Moving, Outward, Reduced, Rigid, Share, TreeModel, TreeWork
 
@@ -30,8 +32,9 @@ class Handle:
         self.tables = model, work, int(world.iq), int(world.iv)
         sizes = [len(model.topology), len(model.freedom), *self.tables[2:]]
         self._integers = np.array([*sizes, *(table.ctypes.data for table in (*model, *work))], dtype=np.int64)
-        self.address = int(self._integers.ctypes.data)
-        _HANDLES[self.address] = self
+        address = int(self._integers.ctypes.data)
+        self.address: Any = np.uint64(address) if model.topology.table.dtype == OF_ANY else address
+        _HANDLES[address] = self
 
 
 _HANDLES: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
@@ -45,9 +48,22 @@ def _pointer_to(kind: Any) -> Any:
         def codegen(ctx: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.inttoptr(args[0], ctx.get_value_type(kind_of_pointer))
 
-        return kind_of_pointer(types.int64), codegen
+        return kind_of_pointer(address), codegen
 
     return pointer
+
+
+def _pointer_to_bodies(context: Any, handle: Any, address: Any) -> Any:
+    kind_of_pointer = types.CPointer(types.int64 if handle.signed else types.int32)
+
+    def codegen(ctx: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[1], ctx.get_value_type(kind_of_pointer))
+
+    return kind_of_pointer(handle, address), codegen
+
+
+_bodies_at: Any = intrinsic(_pointer_to_bodies)
+"""Where the table of bodies of a handle begins, at an address."""
 
 
 _integers_at, _floats_at = _pointer_to(types.int64), _pointer_to(types.float64)
@@ -59,7 +75,7 @@ def _tables_at(address):
     h = carray(_integers_at(address), (FIELDS,))
     bodies, freedoms = h[0], h[1]
     model = TreeModel(
-        carray(_integers_at(h[4]), (bodies, WIDTHS[0])),
+        carray(_bodies_at(address, h[4]), (bodies, WIDTHS[0])),
         carray(_floats_at(h[5]), (bodies, WIDTHS[1])),
         carray(_floats_at(h[6]), (freedoms, WIDTHS[2])),
     )

@@ -32,7 +32,7 @@ def body_motion(model, i, q, v, X_PJ, V_parent, H):
     V_J = Motion(Vec3(o, o, o), Vec3(o, o, o))
     for n in range(j, j + body.nv):
         V_J = V_J + v[n] * H[n]
-    return X_i, V_i + V_J, cross(V_i, V_J) + joint_bias(kind, q, k, v, j, o)
+    return X_i, V_i + V_J, cross(V_i, V_J) + joint_bias(kind, pitch, q, k, v, j, o)
 
 
 @formula

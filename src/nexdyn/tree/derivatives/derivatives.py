@@ -36,14 +36,13 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from nexdyn.joints.verbs import (
-    PLANAR,
     PRISMATIC,
     REVOLUTE,
-    UNIVERSAL,
     bias_slope,
     child_pose,
     column_rate,
     column_slope,
+    columns_turn,
     joint_bias,
     motion_columns,
 )
@@ -129,15 +128,15 @@ def columns_of(model, i, q, X_i, H, H_local):
 @formula
 def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):
     """D_n, Σ a_m ∂_n h_m + V_j × D_n + ∂_n(Ḣ v), and D_n + ḣ_n, where the columns of H turn in their child."""
-    bodies = model.topology
+    bodies, pitch = model.topology, model.body[i].pitch
     kind, k, j = bodies[i].kind, bodies[i].iq, bodies[i].iv
     o = zero(V_i.w.x)
     D = E = Motion(Vec3(o, o, o), Vec3(o, o, o))
     for m in range(j, j + bodies[i].nv):
-        slope = X_i @ column_slope(kind, q, k, m - j, n - j, H_local[m])
+        slope = X_i @ column_slope(kind, pitch, q, k, m - j, n - j, H_local[m])
         D, E = D + v[m] * slope, E + a[m] * slope
-    slope = X_i @ bias_slope(kind, q, k, v, j, n - j)
-    rate = X_i @ column_rate(kind, q, k, v, j, n - j, H_local[n])
+    slope = X_i @ bias_slope(kind, pitch, q, k, v, j, n - j)
+    rate = X_i @ column_rate(kind, pitch, q, k, v, j, n - j, H_local[n])
     return D, E + cross(V_i, D) + slope, D + rate
 
 
@@ -153,7 +152,7 @@ def outward(model, q, v, a, work, scratch):
     V[0], A[0] = nothing, world_acceleration(model)
     for i in range(1, len(bodies)):
         kind, j, p = bodies[i].kind, bodies[i].iv, bodies[i].parent
-        last, turning = j + bodies[i].nv, kind == UNIVERSAL or kind == PLANAR
+        last, turning = j + bodies[i].nv, columns_turn(kind)
         # X_i in world axes about the root's origin
         X_i = child_pose(kind, X[p] @ X_PJ[i], model.body[i].pitch, q, bodies[i].iq)
         if p == 0:
@@ -167,7 +166,7 @@ def outward(model, q, v, a, work, scratch):
         V_i = V_p + V_J
         A_i = A_p + A_J + cross(V_i, V_J)
         if turning:
-            A_i = A_i + X_i @ joint_bias(kind, q, bodies[i].iq, v, j, o)
+            A_i = A_i + X_i @ joint_bias(kind, model.body[i].pitch, q, bodies[i].iq, v, j, o)
         for n in range(j, last):
             # η = V_p × h + D,  β = A_p × h + V_p × η + …,  γ = (V_p + V_j) × h + D + ḣ
             eta_n, beta_n, gamma_n = cross(V_p, H[n]), cross(A_p, H[n]), cross(V_p + V_i, H[n])
@@ -231,8 +230,8 @@ def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
             of_v = I_i @ gamma[n] + coriolis_wrench(K_i, P_i, h.w)
             for m in range(j, last):
                 dq[m, n], dv[m, n], M[m, n] = of_q @ H[m], of_v @ H[m], y @ H[m]
-                if kind == UNIVERSAL or kind == PLANAR:
-                    slope = column_slope(kind, q, bodies[i].iq, m - j, n - j, H_local[m])
+                if columns_turn(kind):
+                    slope = column_slope(kind, model.body[i].pitch, q, bodies[i].iq, m - j, n - j, H_local[m])
                     dq[m, n] = dq[m, n] + F_i @ (X[i] @ slope)
             M[n, n] = M[n, n] + dofs[n].armature
             of_q = of_q + cross(h, F_i)

@@ -15,6 +15,7 @@ from nexdyn.constraint_rows import Row, RowBuilder, coordinate, driven_rows
 from nexdyn.constraints.kinds import ANGLE, DISTANCE, LENGTHS, VELOCITIES
 from nexdyn.constraints.tables import ConstraintTables, RowsOfTerms, Terms, row_units
 from nexdyn.errors import InputError
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
 from nexdyn.model.functions import Function
@@ -205,9 +206,10 @@ def _add_drivers(system: System, builder: RowBuilder) -> list[OfDriver]:
 
 
 def uncuttable(system: System, joints: Collection[str]) -> list[str]:
-    """Those of `joints` with armature: they must stay whole."""
-    found = (system.joints[name] for name in joints)
-    return [joint.name for joint in found if joint.nv and joint.resolved(system.values).armature.any()]
+    """Those of `joints` with armature, and registered ones in which something acts: they must stay whole."""
+    found = [system.joints[name] for name in joints if system.joints[name].nv]
+    held = [joint for joint in found if joint.code == REGISTERED and _acting(system, joint)]
+    return [joint.name for joint in found if joint in held or joint.resolved(system.values).armature.any()]
 
 
 def _turns(joint: Joint) -> bool:
@@ -240,7 +242,8 @@ def _own_coordinates(
     if wrong:
         raise InputError(
             f"joint {wrong[0]!r} ({system.joints[wrong[0]].kind}) would be cut open, and only joints of the spanning tree "
-            f"have armature; cut another joint of its loop: nx.Loops(cut=[…]), or simulate it in absolute coordinates: method=nx.HHT()"
+            f"have armature, or efforts where they are registered; cut another joint of its loop: "
+            f"nx.Loops(cut=[…]), or simulate it in absolute coordinates: method=nx.HHT()"
         )
     own, measures, numbers = [], [], []
     for joint in map(system.joint, cut):
