@@ -22,9 +22,8 @@ import numpy as np
 from nexdyn.constraints.kinds import OWN_ROWS
 from nexdyn.errors import InputError
 from nexdyn.joints import kinds
-from nexdyn.joints.registered import HEAD, MOST
+from nexdyn.joints.registered import HEAD, MOST, PLACE, POSE
 from nexdyn.model.joint import Joint
-from nexdyn.pages.functions import PageFunction
 from nexdyn.pages.motion import Functions, joint_functions
 from nexdyn.pages.numbers import check_numbers, give_constructor, numbers_of
 
@@ -129,10 +128,6 @@ class JointPage(Joint):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q of the pose (R, p) of B in A, and the pose of the joint there."""
         f, block = type(self).functions().motion, self.own_number(values)
-        q = _called(f, 8.0, [block, *np.ravel(R), *p])[: self.nv]
-        X = _called(f, 0.0, [block, *q])[:12]
+        q = f(PLACE, [block, *np.ravel(R), *p])[: self.nv]
+        X = f(POSE, [block, *q])[:12]
         return q, X[:9].reshape(3, 3), X[9:]
-
-
-def _called(f: PageFunction, what: float, given: list[float]) -> np.ndarray:
-    return f(what, given)
