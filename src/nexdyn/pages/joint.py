@@ -42,6 +42,28 @@ class _OfPage:
         return tuple((OWN_ROWS[0 if length else 1][i], 1) for i, length in enumerate(cls.functions().lengths))
 
 
+class _Unmeasured(tuple[str, ...]):
+    """No coordinates; who takes one is told whose it is."""
+
+    joint: Any
+
+    def __getitem__(self, i: Any) -> Any:
+        kind = f" ({self.joint.kind})" if isinstance(self.joint, Joint) else ""
+        raise InputError(
+            f"{self.joint}{kind} is a registered joint, whose coordinates constraint equations do not measure; on a tree it mimics in "
+            f"minimal coordinates: take RungeKutta4 or DormandPrince"
+        )
+
+
+class _NoCoordinates:
+    """Coordinates that drivers and couplings take: none."""
+
+    def __get__(self, joint: Any, cls: Any) -> tuple[str, ...]:
+        found = _Unmeasured()
+        found.joint = cls.__name__ if joint is None else joint
+        return found
+
+
 class JointPage(Joint):
     """Base of registered joints of one to five coordinates, q̇ = v; all arguments of :class:`Joint`, and the page's numbers by name.
 
@@ -65,6 +87,7 @@ class JointPage(Joint):
     ranges: ClassVar[tuple[tuple[float, float], ...]] = ()
     sample: ClassVar[Mapping[str, float]] = {}
     rows: ClassVar[Any] = _OfPage()
+    coordinates: ClassVar[Any] = _NoCoordinates()
     _numbers: ClassVar[dict[str, Any]] = {}
     _paged: ClassVar[Any] = Joint
 
