@@ -80,7 +80,7 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
         if joint.code == REGISTERED and joint.resolved(system.values).armature.any():
             raise InputError(
                 f"{joint}, {joint.kind}, is a registered joint with armature, which mechanisms with loops and drivers do not carry; "
-                f"give the armature to a body, as nx.add_rotor does"
+                f"give the inertia to a body"
             )
     return closed_system(system, loops or Loops(), initial, q0, v0)
 
