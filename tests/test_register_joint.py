@@ -152,6 +152,25 @@ def test_it_turns_many_times_in_absolute_coordinates() -> None:
     assert np.abs(ends[0] - ends[1]).max() < 1e-8 and ends[1][3] > 8.0
 
 
+def following(own: bool) -> nx.System:
+    """A third body on a screw that mimics the second."""
+    system, screw = two_links(own), Screw if own else nx.Helical
+    system.add_body("c", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0))
+    mimic = nx.Mimic("h", 2.0)
+    system.add_joint(screw("m", "b", "c", at=(1, 0, 0), axis=(1, 0, 0), pitch=0.2, mimic=mimic))
+    return system
+
+
+def test_it_mimics_and_has_stops_and_actuators_in_minimal_coordinates() -> None:
+    ends = []
+    for own in (True, False):
+        system = following(own)
+        system.add_force(nx.JointStop("stop", "h", lower=-0.1, upper=0.32, stiffness=1e3))
+        system.add_force(nx.PositionActuator("servo", "u", kp=10.0, kd=1.0, target=0.5))
+        ends.append(motion(nx.simulate(system, 0.05, nx.RungeKutta4(STEP))))
+    assert np.abs(ends[0] - ends[1]).max() < 1e-10
+
+
 def test_springs_and_armature_act_in_it_in_minimal_coordinates() -> None:
     own, known = (
         nx.simulate(two_links(o, stiffness=5.0, rest=0.1, armature=0.05), 0.05, nx.RungeKutta4(STEP))
@@ -330,6 +349,15 @@ def test_what_it_cannot_do_is_refused_by_its_name() -> None:
         match=r"q0 of joint 'h' \(own_screw\): in a mechanism with loops .* describe the pose of body 'b'",
     ):
         nx.assemble(two_links(True, loop=True), q0={"h": 0.1})
+    with pytest.raises(
+        InputError, match=r"joint 'h', own_screw, is a registered joint with armature, which mechanisms with loops"
+    ):
+        nx.simulate(two_links(True, loop=True, armature=0.1), step, nx.RungeKutta4(STEP))
+    for method in (hht, nx.ImplicitEuler(STEP)):
+        with pytest.raises(
+            InputError, match=r"joint 'm' \(own_screw\) is a registered joint, .* it mimics in minimal coordinates"
+        ):
+            nx.simulate(following(True), step, method)
     with pytest.raises(InputError, match=r"limits of joint 'h' \(own_screw\), .* limits=False"):
         nx.inverse_kinematics(two_links(True, limits=(-1.0, 1.0)), {"b": (0.5, 0.0, 0.0)})
 

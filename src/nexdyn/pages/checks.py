@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from nexdyn.errors import InputError
+from nexdyn.joints.registered import ACROSS, BIAS, COLUMNS, MOST, PLACE, POSE
 from nexdyn.pages.functions import PageFunction
 from nexdyn.pages.samples import sampled, sampled_q
 from nexdyn.spatial.rotations import exp_rotation
 
-TRIES, CLOSE = 8, 1e-6
+TRIES, CLOSE, INDEPENDENT = 8, 1e-6, 1e-6
 STEP = 2e-3
 WEIGHTS = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))
 """f′ = Σ w (f(i h) − f(−i h))/h, of sixth order."""
@@ -145,45 +146,53 @@ def check_joint(cls: Any) -> None:
     rng = np.random.default_rng(1)
     motion, n = cls.functions().motion, cls.nv
     for _ in range(TRIES):
-        p, v = sampled(cls, rng), np.zeros(5)
+        p, v = sampled(cls, rng), np.zeros(MOST)
         q, v[:n] = sampled_q(cls, rng), rng.normal(size=n)
         block = np.array([motion.address, float(n), *p])
         seen = _Seen(cls, motion, block, p)
-        X, H = seen(0, q)[:12], seen(1, q)[: 6 * n].reshape(n, 6)
-        R = X[:9].reshape(3, 3)
-        if (most := float(np.abs(R.T @ R - np.eye(3)).max())) > CLOSE or np.linalg.det(R) < 0.0:
-            refuse(f"pose of {cls.__name__}", "its R is no rotation matrix", most, cls, p)
-        for m in range(n):
-            e = np.eye(n)[m]
-            rate = derivative(lambda h, e=e, q=q, seen=seen: seen(0, q + h * e)[:12])  # type: ignore[misc]
-            turn = R.T @ rate[:9].reshape(3, 3)
-            V = np.array([turn[2, 1], turn[0, 2], turn[1, 0], *(R.T @ rate[9:])])
-            if (most := float(np.abs(V - H[m]).max())) > CLOSE * (1.0 + float(np.abs(V).max())):
-                refuse(
-                    f"motion_subspace of {cls.__name__}", f"column {m} is not the derivative of pose by q[{m}], in axes of B", most, cls, p,
-                    f", q = {np.round(q, 3).tolist()}: it is {np.round(H[m], 6).tolist()}, by differences {np.round(V, 6).tolist()}",
-                )  # fmt: skip
-        if np.linalg.svd(H, compute_uv=False)[-1] < 1e-6:
-            refuse(f"motion_subspace of {cls.__name__}", "its columns depend on each other", 0.0, cls, p)
-        back = seen(8, X)[:n]
-        if (most := float(np.abs(seen(0, back)[:12] - X).max())) > CLOSE * (1.0 + float(np.abs(X).max())):
-            where = f", q = {np.round(q, 3).tolist()}; ranges says where its coordinates may be"
-            refuse(
-                f"coordinates_of of {cls.__name__}",
-                "it does not undo pose: X(coordinates_of(X)) is not X",
-                most,
-                cls,
-                p,
-                where,
-            )
-        bias = derivative(lambda h, q=q, v=v, seen=seen: seen(1, q + h * v[:n])[: 6 * n]).reshape(n, 6).T @ v[:n]  # type: ignore[misc]
-        if (most := float(np.abs(seen(2, q, v)[:6] - bias).max())) > CLOSE * (1.0 + float(np.abs(bias).max())):
-            refuse(f"bias of {cls.__name__}", "it is not Ḣ q̇ by differences", most, cls, p)
-        W = seen(6, q)[: 6 * (6 - n)].reshape(6 - n, 6)
+        X, H = seen(POSE, q)[:12], seen(COLUMNS, q)[: 6 * n].reshape(n, 6)
+        _check_columns(seen, q, X, H)
+        _check_inverse(seen, q, X)
+        _check_bias(seen, q, v)
+        W = seen(ACROSS, q)[: 6 * (6 - n)].reshape(6 - n, 6)
         if (most := float(np.abs(W @ H.T).max())) > CLOSE * (1.0 + float(np.abs(W).max() * np.abs(H).max())):
-            refuse(f"constraint_subspace of {cls.__name__}", "its forces do work on motion_subspace", most, cls, p)
-        if np.linalg.svd(W, compute_uv=False)[-1] < 1e-6:
-            refuse(f"constraint_subspace of {cls.__name__}", "its forces depend on each other", 0.0, cls, p)
+            seen.refuse("constraint_subspace", "its forces do work on motion_subspace", most)
+        if np.linalg.svd(W, compute_uv=False)[-1] < INDEPENDENT:
+            seen.refuse("constraint_subspace", "its forces depend on each other", 0.0)
+
+
+def _check_columns(seen: _Seen, q: Array, X: Array, H: Array) -> None:
+    """R is a rotation; the columns of H are the derivatives of X, and independent."""
+    R = X[:9].reshape(3, 3)
+    if (most := float(np.abs(R.T @ R - np.eye(3)).max())) > CLOSE or np.linalg.det(R) < 0.0:
+        seen.refuse("pose", "its R is no rotation matrix", most)
+    for m, e in enumerate(np.eye(len(H))):
+        rate = derivative(lambda h, e=e: seen(POSE, q + h * e)[:12])  # type: ignore[misc]
+        turn = R.T @ rate[:9].reshape(3, 3)
+        V = np.array([turn[2, 1], turn[0, 2], turn[1, 0], *(R.T @ rate[9:])])
+        if (most := float(np.abs(V - H[m]).max())) > CLOSE * (1.0 + float(np.abs(V).max())):
+            found = f"it is {np.round(H[m], 6).tolist()}, by differences {np.round(V, 6).tolist()}"
+            what = f"column {m} is not the derivative of pose by q[{m}], in axes of B"
+            seen.refuse("motion_subspace", what, most, f", q = {np.round(q, 3).tolist()}: {found}")
+    if np.linalg.svd(H, compute_uv=False)[-1] < INDEPENDENT:
+        seen.refuse("motion_subspace", "its columns depend on each other", 0.0)
+
+
+def _check_inverse(seen: _Seen, q: Array, X: Array) -> None:
+    """X(coordinates_of(X)) = X."""
+    back = seen(PLACE, X)[: len(q)]
+    if (most := float(np.abs(seen(POSE, back)[:12] - X).max())) > CLOSE * (1.0 + float(np.abs(X).max())):
+        where = f", q = {np.round(q, 3).tolist()}; ranges says where its coordinates may be"
+        seen.refuse("coordinates_of", "it does not undo pose: X(coordinates_of(X)) is not X", most, where)
+
+
+def _check_bias(seen: _Seen, q: Array, v: Array) -> None:
+    """Ḣ q̇."""
+    n = len(q)
+    H_dot = derivative(lambda h: seen(COLUMNS, q + h * v[:n])[: 6 * n]).reshape(n, 6)
+    bias = H_dot.T @ v[:n]
+    if (most := float(np.abs(seen(BIAS, q, v)[:6] - bias).max())) > CLOSE * (1.0 + float(np.abs(bias).max())):
+        seen.refuse("bias", "it is not Ḣ q̇ by differences", most)
 
 
 class _Seen:
@@ -191,6 +200,10 @@ class _Seen:
 
     def __init__(self, cls: Any, f: PageFunction, block: Array, p: list[float]) -> None:
         self.cls, self.f, self.block, self.p = cls, f, block, p
+
+    def refuse(self, function: str, what: str, most: float, where: str = "") -> None:
+        """The error of a function of the page."""
+        refuse(f"{function} of {self.cls.__name__}", what, most, self.cls, self.p, where)
 
     def __call__(self, what: int, *given: Array) -> Array:
         s = np.zeros(13)

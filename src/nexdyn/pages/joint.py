@@ -22,9 +22,8 @@ import numpy as np
 from nexdyn.constraints.kinds import OWN_ROWS
 from nexdyn.errors import InputError
 from nexdyn.joints import kinds
-from nexdyn.joints.registered import HEAD, MOST
+from nexdyn.joints.registered import HEAD, MOST, PLACE, POSE
 from nexdyn.model.joint import Joint
-from nexdyn.pages.functions import PageFunction
 from nexdyn.pages.motion import Functions, joint_functions
 from nexdyn.pages.numbers import check_numbers, give_constructor, numbers_of
 
@@ -41,6 +40,28 @@ class _OfPage:
         if not cls.nv:
             return ()
         return tuple((OWN_ROWS[0 if length else 1][i], 1) for i, length in enumerate(cls.functions().lengths))
+
+
+class _Unmeasured(tuple[str, ...]):
+    """No coordinates; who takes one is told whose it is."""
+
+    joint: Any
+
+    def __getitem__(self, i: Any) -> Any:
+        kind = f" ({self.joint.kind})" if isinstance(self.joint, Joint) else ""
+        raise InputError(
+            f"{self.joint}{kind} is a registered joint, whose coordinates constraint equations do not measure; on a tree it mimics in "
+            f"minimal coordinates: take RungeKutta4 or DormandPrince"
+        )
+
+
+class _NoCoordinates:
+    """Coordinates that drivers and couplings take: none."""
+
+    def __get__(self, joint: Any, cls: Any) -> tuple[str, ...]:
+        found = _Unmeasured()
+        found.joint = cls.__name__ if joint is None else joint
+        return found
 
 
 class JointPage(Joint):
@@ -66,6 +87,7 @@ class JointPage(Joint):
     ranges: ClassVar[tuple[tuple[float, float], ...]] = ()
     sample: ClassVar[Mapping[str, float]] = {}
     rows: ClassVar[Any] = _OfPage()
+    coordinates: ClassVar[Any] = _NoCoordinates()
     _numbers: ClassVar[dict[str, Any]] = {}
     _paged: ClassVar[Any] = Joint
 
@@ -129,10 +151,6 @@ class JointPage(Joint):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q of the pose (R, p) of B in A, and the pose of the joint there."""
         f, block = type(self).functions().motion, self.own_number(values)
-        q = _called(f, 8.0, [block, *np.ravel(R), *p])[: self.nv]
-        X = _called(f, 0.0, [block, *q])[:12]
+        q = f(PLACE, [block, *np.ravel(R), *p])[: self.nv]
+        X = f(POSE, [block, *q])[:12]
         return q, X[:9].reshape(3, 3), X[9:]
-
-
-def _called(f: PageFunction, what: float, given: list[float]) -> np.ndarray:
-    return f(what, given)

@@ -37,6 +37,7 @@ from nexdyn.integrate.methods import (
 )
 from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
 from nexdyn.integrate.tableaus import EULER
+from nexdyn.joints.kinds import REGISTERED
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.results.loops import LoopRecording
@@ -75,6 +76,12 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
         return None
     if dynamics != "aba":
         raise InputError(f"dynamics is {dynamics!r}; loops and drivers in minimal coordinates go with 'aba' alone")
+    for joint in system.joints.values():
+        if joint.code == REGISTERED and joint.resolved(system.values).armature.any():
+            raise InputError(
+                f"{joint}, {joint.kind}, is a registered joint with armature, which mechanisms with loops and drivers do not carry; "
+                f"give the inertia to a body"
+            )
     return closed_system(system, loops or Loops(), initial, q0, v0)
 
 
