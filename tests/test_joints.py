@@ -117,7 +117,7 @@ def test_joint_bias_is_the_rate_of_H_times_v(kind: str) -> None:
     tree = alone(kind)
     for n in range(5):
         q, v, *_ = systems.state(tree, n)
-        bias = verbs.joint_bias(JOINTS[kind].code, q, 0, v, 0, 0.0)
+        bias = verbs.joint_bias(JOINTS[kind].code, 0.0, q, 0, v, 0, 0.0)
         np.testing.assert_allclose(np.ravel(bias), rate_of_H(tree, q, v) @ v, atol=1e-10)
 
 
@@ -128,7 +128,7 @@ def test_column_rate_is_the_rate_of_each_column_of_H(kind: str) -> None:
     H, H_dot = tree.motion_subspace("joint", q), rate_of_H(tree, q, v)
     for j in range(tree.nv):
         h = Motion(Vec3(*H[:3, j]), Vec3(*H[3:, j]))
-        rate = verbs.column_rate(JOINTS[kind].code, q, 0, v, 0, j, h)
+        rate = verbs.column_rate(JOINTS[kind].code, 0.0, q, 0, v, 0, j, h)
         np.testing.assert_allclose(np.ravel(rate), H_dot[:, j], atol=1e-10)
 
 

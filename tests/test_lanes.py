@@ -115,9 +115,9 @@ def joints(topology, body, q, v, xi, poses, H, W, biases, columns, rate, stepped
         X[i] = child_pose(kind, X_PJ, pitch, q, k)
         motion_columns(kind, pitch, q, k, h, j)
         constraint_columns(kind, pitch, q, k, ForceRows(W, 6 * i))
-        bias[i] = joint_bias(kind, q, k, v, j, o)
+        bias[i] = joint_bias(kind, pitch, q, k, v, j, o)
         for m in range(j, j + n):
-            column[m] = column_rate(kind, q, k, v, j, m - j, h[m])
+            column[m] = column_rate(kind, pitch, q, k, v, j, m - j, h[m])
         if kind in (SPHERICAL, FREE):
             chart_rate(kind, q, k, xi, v, j, rate)
             chart_step(kind, q, k, xi, j, stepped)
