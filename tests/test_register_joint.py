@@ -333,7 +333,7 @@ def test_what_it_cannot_do_is_refused_by_its_name() -> None:
     ):
         nx.simulate(two_links(True, stiffness=3.0), step, hht)
     with pytest.raises(
-        InputError, match=r"joint 'h', own_screw, is a registered joint with armature, .* take RungeKutta4"
+        InputError, match=r"joint 'h', own_screw, is a registered joint with armature, .* on a tree RungeKutta4"
     ):
         nx.simulate(two_links(True, armature=0.1), step, hht)
     with pytest.raises(

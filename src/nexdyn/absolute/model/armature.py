@@ -91,8 +91,8 @@ def rotors_of(system: System, body_index: Mapping[str, int]) -> Rotors:
         own = joint.resolved(system.values).armature
         if joint.code == REGISTERED and own.any():
             raise InputError(
-                f"{joint}, {joint.kind}, is a registered joint with armature, which absolute coordinates do not carry; take RungeKutta4 or "
-                f"DormandPrince, or give the armature to a body"
+                f"{joint}, {joint.kind}, is a registered joint with armature, which constraint equations do not carry; on a tree "
+                f"RungeKutta4 and DormandPrince do, or give the armature to a body"
             )
         for (way, side, axis), I_a in zip(joint.directions, own.tolist(), strict=True):
             if I_a > 0.0:
