@@ -436,6 +436,7 @@ def test_a_result_runs_on_from_the_shown_moment(browser: Any) -> None:  # noqa: 
     with on_a_free_port(result) as viewer, opened(browser, viewer.address) as tab:
         tab.comes_true(lambda: viewer.watched)
         viewer.seek(0.5)
+        tab.caught_up(viewer.server)  # its keys are known to the page
         tab.page.keyboard.press("l")
         tab.comes_true(lambda: viewer._touch is not None and session(viewer).t > 0.55)
         first = session(viewer).result()
