@@ -118,7 +118,7 @@ def nut(kind: str, load: str, ends: tuple[str, str] = ("ground", "nut")) -> nx.S
 def test_from_rest_where_all_points_are_one_it_begins_under_any_tolerance(
     kind: str, load: str, ends: tuple[str, str]
 ) -> None:
-    """Displacements are judged beside the largest, of which there is none: the first step fell to 1e-12 s, or Newton's iteration failed."""
+    """Errors are compared with the largest displacement, which is 0 at the start: steps fell to 1e-12 s, or Newton failed."""
     end = 0.02
     exact = (
         nx.simulate(nut(kind, load, ends), end, nx.RungeKutta4(1e-5), output_every=1000)

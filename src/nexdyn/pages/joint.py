@@ -43,7 +43,7 @@ class _OfPage:
 
 
 class _Unmeasured(tuple[str, ...]):
-    """No coordinates; who takes one is told whose it is."""
+    """No coordinates: to take one raises an error that names the page."""
 
     joint: Any
 

@@ -153,8 +153,8 @@ class Tree(metaclass=CheckedCalls):
         return v
 
     def told_starts(self, what: str, given: Container[str] = ()) -> dict[str, Array]:
-        """The "q0" or "v0" that joints are described with, but for those `given`, of joints that have coordinates: what a follower has
-        is told of its leader. InputError where such values, and those of a mapping `given`, do not agree."""
+        """The "q0" or "v0" that joints are described with, but for those `given`. What a follower has becomes a value of its leader.
+        InputError where such values, and those of a mapping `given`, do not agree."""
         values = self.system.values
         told = {
             name: np.asarray(getattr(joint.resolved(values), what), dtype=float)

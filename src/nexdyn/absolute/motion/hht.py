@@ -100,8 +100,8 @@ def memory_at_start(tables: MotionTables, s: MotionState) -> np.ndarray:
 
 
 def without_size(tables: MotionTables, memory: np.ndarray, q: np.ndarray) -> None:
-    """All points of the mechanism are one, at q (nb + 1, …): displacements are judged beside the largest so far. From rest the first
-    steps would have to be the shorter the less has moved, without end: hence the least one."""
+    """All points of the mechanism coincide at q (nb + 1, …): errors are compared with the largest displacement so far. From rest
+    that is 0, and the first step would shrink without end: so it is never taken smaller than `least`."""
     size, m, J = Memory(memory), Masses(tables.body).m[1:], tables.body[1:, [1, 4, 6]].mean(axis=1)
     size.length, size.moved, size.home = 0.0, 0.0, Vec3(*q[1:, 4:7].mean(axis=0))
     gyration = np.sqrt(np.divide(J, m, out=np.zeros(len(m)), where=m > 0.0)).max()

@@ -346,9 +346,10 @@ def _continued(closed: ClosedTree, initial: Result) -> State:
 
 
 def _redundant(closed: ClosedTree, model: AbsoluteModel, start: State, everywhere: bool) -> dict[str, bool | None]:
-    """The redundant rows beside those of the tree's own joints, by name: whether they are so in every pose.
+    """By name, each row that is redundant when the rows of the tree's own joints are kept: whether it is redundant in every pose.
 
-    everywhere: as many as here are known to be redundant in every pose; which ones are kept does not matter for that.
+    everywhere: the assembly has found that all redundant rows are redundant in every pose. Their number does not depend on which
+    rows are kept, so this is not computed again.
     """
     t, _, _ = start
     X, _ = _bodies_of(closed, model, start)

@@ -25,7 +25,7 @@ State = tuple[float, np.ndarray, np.ndarray]
 def tree_start(tree: Tree, initial: Any, q0: Any, v0: Any, gaps: dict[str, tuple[float, float]]) -> State:
     """The start of a run of `tree` from `initial`, as ``continuing.begun`` gives it. gaps: as for `described_coordinates`."""
     for given, what, n in ((q0, "q0", tree.nq), (v0, "v0", tree.nv)):
-        vector(tree, given, what, np.zeros(n))  # what is wrong in itself is refused before what it is beside others
+        vector(tree, given, what, np.zeros(n))  # refuses unknown joints and wrong numbers before values are compared
     t, q, v = state_before(tree, initial, q0, gaps)
     if initial is None and isinstance(v0, Mapping):
         tree.told_starts("v0", v0)

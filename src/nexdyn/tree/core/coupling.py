@@ -51,8 +51,8 @@ class Coupling:
         return {name: follow.leader for name, follow in self.follows.items()}
 
     def led(self, given: Mapping[str, np.ndarray], what: str) -> dict[str, np.ndarray]:
-        """Coordinates (`what` "q0") or velocities ("v0") of joints, where those of followers are told of their leaders. InputError names
-        two that cannot both be."""
+        """Coordinates (`what` "q0") or velocities ("v0") of joints, with those of followers turned into values of their leaders.
+        InputError names two that cannot both hold."""
         found = {name: x for name, x in given.items() if name not in self.follows}
         told_by = {name: name for name in found}
         for name in given.keys() & self.follows.keys():
