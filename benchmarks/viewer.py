@@ -5,7 +5,8 @@ end is a process of its own that speaks viser's protocol and counts what arrives
 
 Pictures are counted in a headless Chromium, which draws without a GPU where it finds none: those animation frames whose picture is of
 another moment than that of the frame before, in a window of 1,280 × 720, with the panels open, which leave the scene about half of it,
-and minimised. The server sends up to 60 moments a second to a browser with a GPU, and 30 to others (pace.py). How long a command takes
+and minimised; without a GPU, they are counted once more with calls that draw left out, which is what stays for the processor where a GPU
+draws. The server sends up to 60 moments a second to a browser with a GPU, and 30 to others (pace.py). How long a command takes
 until the first picture of its bodies is there is measured from its start, with its kernels on the disk and the browser open; and how
 long it takes from a save of a file to the page that shows it.
 """
@@ -84,6 +85,20 @@ DRAWN = """seconds => new Promise(done => {
   };
   requestAnimationFrame(frame);
 })"""
+FREE = """
+  for (const kind of [WebGLRenderingContext, WebGL2RenderingContext]) {
+    for (const name of Object.getOwnPropertyNames(kind.prototype))
+      if (/^draw(Arrays|Elements|RangeElements)/.test(name)) kind.prototype[name] = () => {};
+    const ask = kind.prototype.getParameter;
+    kind.prototype.getParameter = function (what) {
+      const found = ask.call(this, what);
+      if (what !== 0x9246) return found;  // UNMASKED_RENDERER_WEBGL
+      window.__nexdynGPU = !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(found);
+      return "a GPU that draws in no time";
+    };
+  }
+"""
+"""Calls that draw do nothing, and the page takes the browser for one with a GPU: what is left is what a GPU does not do."""
 THERE = """() => window.__viserTestpoints?.rendererInfo.render.frame > 0 && window.__viserTestpoints.rendererInfo.render.triangles > 0
   && ["/motion/batch0", "/motion/body0"].some(name => window.__viserMutable?.nodeRefFromName?.[name])"""
 
@@ -113,23 +128,31 @@ def browse(report: Report, effort: Effort) -> None:
         try:
             for bodies in (10,) if effort.smoke else (100, 1000):
                 drawn(report, browser, bodies, effort)
+                drawn(report, browser, bodies, effort, free=True)
             first_picture(report, browser, effort)
             saves(report, browser, effort)
         finally:
             browser.close()
 
 
-def drawn(report: Report, browser: Any, bodies: int, effort: Effort) -> None:
+def drawn(report: Report, browser: Any, bodies: int, effort: Effort, *, free: bool = False) -> None:
+    """Pictures a second of so many bodies; `free`: of all but drawing, where a browser draws on the processor."""
     with Viewer(moving(bodies, shape=lens())) as viewer:
         most = max(len(piece.surface.faces) for piece in viewer._stage.drawn)
         assert most <= TRIANGLES
         viewer.play()
         page = browser.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
         page.set_default_timeout(120e3)
+        if free:
+            page.add_init_script(FREE)
         page.goto(viewer.address)
         page.wait_for_function(THERE)
         page.wait_for_timeout(1e3 if effort.smoke else 8e3)  # the panels are laid out
         least, gpu = (10.0, "without a GPU") if page.evaluate("window.__nexdynSoftware") else (30.0, "with a GPU")
+        if free:
+            if page.evaluate("window.__nexdynGPU"):  # the rows above are of it
+                return page.close()
+            gpu = "all but drawing"
         for minimised in (False, True):
             if minimised:
                 minimise(page)
