@@ -1,7 +1,8 @@
 """Compile the kernels of first commands as a wheel is built, so that they start at once where it is installed.
 
 They go along as nexdyn/kernels, for the machine that builds. NEXDYN_BUILD_KERNELS=0 leaves them out, NEXDYN_BUILD_KERNELS=30 stops
-after 30 s in place of 90. An editable installation has none: its sources change.
+after 30 s in place of 90. NEXDYN_BUILD_TIERS=x86-64-v3,x86-64-v4 makes them for processors of these
+tiers, as scripts/wheels does. An editable installation has none: its sources change.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ SECONDS = 90.0
 GENERATES = ("numpy", "llvmlite", "numba")
 """What generates code, or what code is generated for: kernels serve under these versions alone (`nexdyn.kernel_folders.versions`)."""
 PLACE = "nexdyn/kernels"
+OF_THESE_SOURCES = "import sys; sys.path.insert(0, {!r}); from nexdyn.cli import main; sys.exit(main(sys.argv[1:]))"
+"""Pip's build environment takes folders from PYTHONPATH that are installed as editable beside it, and this one may be."""
 
 
 class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -43,10 +46,12 @@ class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
             return
         self._folder = tempfile.TemporaryDirectory()
         place = Path(self._folder.name) / "kernels"
-        paths = [str(Path(self.root) / "src"), os.environ.get("PYTHONPATH", "")]  # pip finds what a build needs by it
+        tiers = os.environ.get("NEXDYN_BUILD_TIERS", "")
+        program = OF_THESE_SOURCES.format(str(Path(self.root) / "src"))
+        command = [sys.executable, "-c", program, "warm", "--into", str(place), "--limit", str(limit)]
         done = subprocess.run(
-            [sys.executable, "-m", "nexdyn", "warm", "--into", str(place), "--limit", str(limit)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}, capture_output=True, text=True, check=False,
+            [*command, *(["--tiers", tiers] if tiers else [])],
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
             self.app.display_warning(f"some kernels compile as they are needed: {done.stderr.strip()[-1000:]}")

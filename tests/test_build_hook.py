@@ -73,7 +73,8 @@ def test_kernels_go_into_the_wheel_after_ninety_seconds_at_most(
     made = hook(build)
     data = initialized(made)
     (command,) = run.calls
-    assert command[1:4] == ["-m", "nexdyn", "warm"] and command[-2:] == ["--limit", "90.0"]
+    assert command[1] == "-c" and repr(str(ROOT / "src")) in command[2]
+    assert command[3] == "warm" and command[-2:] == ["--limit", "90.0"]
     ((place, inside),) = data["force_include"].items()
     assert inside == "nexdyn/kernels" and (Path(place) / kernel_folders.MADE).is_file()
     assert data["infer_tag"] and not data["pure_python"], "the wheel is of this Python and machine"

@@ -28,6 +28,7 @@ from nexdyn.batch.bodies import (
 from nexdyn.batch.lanes import ADVICE, Done, LaneRun, Members, grid_of
 from nexdyn.batch.members import Batch, Places, Read
 from nexdyn.batch.start_notices import notices_of_members
+from nexdyn.compiler.tiers import served
 from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, warn
 from nexdyn.forces import ContactForce
 from nexdyn.forces.pages import IN_LANES
@@ -238,7 +239,8 @@ class _BatchRun:
         changed = inherited(self.initial)
         recording = BatchRecording(
             grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, watch.seconds,
-            ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}) | self._warnings()
+            {"kernels": served()}
+            | ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}) | self._warnings()
             | ({"thinned": True, "unseen": True} if self.options.get("output_every", 1) > 1 else {}),
         )  # fmt: skip
         result = BatchResult(self.first, recording, trees, self._told(), self.read.parameter_columns())

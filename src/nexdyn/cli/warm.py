@@ -12,20 +12,25 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+import nexdyn
 from nexdyn.cli import terminal
 from nexdyn.cli.options import SAYING_PLAINLY, Saying, flag
 from nexdyn.cli.progress import progress_bar
-from nexdyn.errors import InputError, SolveError
+from nexdyn.errors import InputError, SolveError, unknown
+
+if TYPE_CHECKING:
+    from nexdyn.compiler.tiers import Tier
 
 NAME = "warm"
 EXAMPLES = """\
 Examples:
   nexdyn warm            compile what first commands need, once
-  nexdyn warm --check    what is compiled, and what came with the package"""
+  nexdyn warm --check    what is compiled, and what came with the package
+  nexdyn warm --into kernels --tiers x86-64-v3,x86-64-v4    for a release"""
 
 COMMANDS = (
     "run hinge-chain",
@@ -48,6 +53,11 @@ EXTRAS = {"view": "viser"}
 """Commands that need more than the package, and the module that comes with it."""
 READY, OUT_OF_TIME = "ready", "out of time"
 """How a command may end; else it says how it failed."""
+_FOLDER = str(Path(nexdyn.__file__).parents[1])
+OF_THIS_PACKAGE = (
+    f"import sys; sys.path.insert(0, {_FOLDER!r}); from nexdyn.cli import main; sys.exit(main(sys.argv[1:]))"
+)
+"""`nexdyn`, of the package that runs here, wherever Python would look first."""
 ROBOT = """\
 <robot name="robot">
   <link name="base"/>
@@ -69,6 +79,9 @@ def command(
     jobs: Annotated[int, Parameter(help="How many at once; default: as many as there are cores.")] = 0,
     limit: Annotated[float, Parameter(help="Stop after so many seconds; what is done is kept.")] = 3600.0,
     into: Annotated[str, Parameter(help="Another folder than the user's cache, as builds of the package use.")] = "",
+    tiers: Annotated[
+        str, Parameter(help="For tiers of processors, with --into: names and commas; default: for this processor.")
+    ] = "",
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Compile what first commands need, so that they start at once."""
@@ -82,21 +95,25 @@ def command(
         )
     from nexdyn.kernel_folders import MADE, cache_folder, versions
 
+    kinds = _tiers(tiers) if tiers else []
+    if kinds and not into:
+        raise InputError("kernels for tiers are not kept in the user's cache; give the folder that they go --into")
     own = cache_folder()
     if own is None and not into:
         raise InputError("no folder for kernels can be written; set NEXDYN_CACHE_DIR to one")
     place = Path(into).absolute() if own is None or into else own.parent
-    came_to: dict[str, str] = {}
+    came_to: dict[str, list[str]] = {}
     began = time.perf_counter()
     wanted = [line for line in COMMANDS if _runs_here(line)]
+    settings: list[dict[str, str]] = [tier.environment for tier in kinds] or [{}]
     with progress_bar("compiling", not saying.json) as bar:
-        bar.count(0, len(wanted))
-        for line, ending in _made_ready(wanted, place, jobs or os.cpu_count() or 1, began + limit):
-            came_to[line] = ending
-            bar.count(len(came_to), len(wanted))
-    done = [line for line in wanted if came_to.get(line) == READY]
+        bar.count(0, len(settings) * len(wanted))
+        for line, ending in _made_ready(wanted, settings, place, jobs or os.cpu_count() or 1, began + limit):
+            came_to.setdefault(line, []).append(ending)
+            bar.count(sum(map(len, came_to.values())), len(settings) * len(wanted))
+    done = [line for line in wanted if came_to.get(line) == len(settings) * [READY]]
     if into:
-        made = {"versions": versions(), "commands": done}
+        made = {"versions": versions(), "commands": done, "tiers": [tier.name for tier in kinds]}
         (place / MADE).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     seconds = time.perf_counter() - began
     if saying.json:
@@ -110,8 +127,24 @@ def command(
         for line in wanted:
             if line not in done:
                 terminal.say(f"  not yet: nexdyn {line}")
-    if failed := [ending for ending in came_to.values() if ending not in (READY, OUT_OF_TIME)]:
-        raise SolveError("; ".join(failed))
+    if failed := [ending for endings in came_to.values() for ending in endings if ending not in (READY, OUT_OF_TIME)]:
+        raise SolveError("; ".join(dict.fromkeys(failed)))
+
+
+def _tiers(names: str) -> list[Tier]:
+    """Tiers by their names; InputError for one that does not exist, or that this processor cannot run."""
+    from nexdyn.compiler.tiers import of_machine, that_run
+
+    known, run = {tier.name: tier for tier in of_machine()}, {tier.name for tier in that_run()}
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if name not in known:
+            raise unknown("tier", name, known)
+        if name not in run:
+            raise InputError(
+                f"kernels for {name} are compiled by running them, and this processor cannot; it runs {', '.join(run) or 'none'}"
+            )
+    return [known[name] for name in dict.fromkeys(wanted)]
 
 
 def state() -> dict[str, Any]:
@@ -124,7 +157,7 @@ def state() -> dict[str, Any]:
         "cache": {"folder": own.parent if own else None, **_counted([own.parent] if own else [])},
         "package": {
             "folder": shipped if shipped.is_dir() else None, **_counted([shipped]),
-            "commands": made.get("commands", []), "differs": kernel_folders.other_versions(),
+            "commands": made.get("commands", []), "tiers": made.get("tiers", []), "differs": kernel_folders.other_versions(),
         },
         "compiler": {"plain": numba_parts.is_plain(), "missing": list(numba_parts.missing())},
     }  # fmt: skip
@@ -155,6 +188,8 @@ def _told(found: dict[str, Any]) -> Iterator[str]:
     if package["differs"]:
         yield f"         of no use here: {package['differs']}; nexdyn warm compiles them anew"
     else:
+        if package["tiers"]:
+            yield f"         for processors of the tiers {', '.join(package['tiers'])}"
         yield from (f"         ready: nexdyn {line}" for line in package["commands"])
 
 
@@ -163,12 +198,16 @@ def _runs_here(line: str) -> bool:
     return module is None or importlib.util.find_spec(module) is not None
 
 
-def _made_ready(lines: list[str], place: Path, jobs: int, end: float) -> Iterator[tuple[str, str]]:
-    """Run commands, several at once, until `end`; each as it ends, and how."""
+def _made_ready(
+    lines: list[str], settings: list[dict[str, str]], place: Path, jobs: int, end: float
+) -> Iterator[tuple[str, str]]:
+    """Run commands under each of the settings, several at once, until `end`; each as it ends, and how."""
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         (Path(folder) / "robot.urdf").write_text(ROBOT, encoding="utf-8")
-        running = {pool.submit(_run, line, Path(folder), place, end): line for line in lines}
+        running = {
+            pool.submit(_run, line, setting, Path(folder), place, end): line for setting in settings for line in lines
+        }
         try:
             for ended in as_completed(running):
                 yield running[ended], ended.result()
@@ -176,7 +215,7 @@ def _made_ready(lines: list[str], place: Path, jobs: int, end: float) -> Iterato
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _run(line: str, folder: Path, place: Path, end: float) -> str:
+def _run(line: str, setting: dict[str, str], folder: Path, place: Path, end: float) -> str:
     """Run `nexdyn LINE` with its kernels in `place`, until `end` at most; how that ended."""
     left = end - time.perf_counter()
     if not left > 0.0:
@@ -185,7 +224,7 @@ def _run(line: str, folder: Path, place: Path, end: float) -> str:
         arguments = [str(folder / word) if word == "robot.urdf" else word for word in line.split()]
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "nexdyn", *arguments], cwd=here, env=os.environ | {"NEXDYN_CACHE_DIR": str(place)},
+                [sys.executable, "-c", OF_THIS_PACKAGE, *arguments], cwd=here, env=os.environ | setting | {"NEXDYN_CACHE_DIR": str(place)},
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=left,
             )  # fmt: skip
         except subprocess.TimeoutExpired:

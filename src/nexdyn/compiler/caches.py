@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nexdyn import kernel_folders
-from nexdyn.compiler import machine_code
+from nexdyn.compiler import machine_code, tiers
 from nexdyn.compiler.codegen import BitcodeLibrary
 from nexdyn.numba_parts import caching, compiler
 
@@ -91,6 +91,7 @@ class Cache(caching.FunctionCache):
     """
 
     _impl_class = _CacheImpl
+    _serves = staticmethod(tiers.serves)
 
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
@@ -106,7 +107,10 @@ class Cache(caching.FunctionCache):
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super()._load_overload(sig, target_context)
-        return self._came_with_package(sig, target_context) if found is None else found
+        if found is None:
+            return self._came_with_package(sig, target_context)
+        self._serves(target_context.codegen().magic_tuple())
+        return found
 
     def _came_with_package(self, sig: Any, target_context: Any) -> Any:
         locator = self._impl.locator
@@ -114,10 +118,17 @@ class Cache(caching.FunctionCache):
         if folder is None:
             return None
         shipped = Files(str(folder), self._impl.filename_base, locator.get_source_stamp())
-        data = shipped.load(self._index_key(sig, target_context.codegen()))
-        return None if data is None else self._impl.rebuild(target_context, data)
+        signature, _, function = self._index_key(sig, target_context.codegen())
+        for kind in tiers.kinds(target_context.codegen()):
+            data = shipped.load((signature, kind, function))
+            found = None if data is None else self._impl.rebuild(target_context, data)
+            if found is not None:
+                self._serves(kind)
+                return found
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        self._serves(data.target_context.codegen().magic_tuple())
         without = self._impl.locator._without
         if kernel_folders.cache_folder(without) is None:
             return
@@ -168,4 +179,10 @@ class _BitcodeCacheImpl(_CacheImpl):
 
 
 class BitcodeCache(Cache):
+    """Bitcode is run by nobody: what is made of it is."""
+
     _impl_class = _BitcodeCacheImpl
+
+    @staticmethod
+    def _serves(kind: tiers.Kind) -> None:
+        """It is no machine code."""

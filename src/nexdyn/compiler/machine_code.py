@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nexdyn import kernel_folders
+from nexdyn.compiler import tiers
 from nexdyn.numba_parts import llvm
 
 
@@ -106,20 +107,22 @@ def _made(generator: Any, name: str, parts: dict[str, Part]) -> Code | None:
     passes.run(module, builder)
     code = needs_of(module, parts), generator._tm.emit_object(module)
     if part.kept:
-        _write(_file(generator, name, kernel_folders.parts_folder()), part.page, code)
+        _write(_file(generator.magic_tuple(), name, kernel_folders.parts_folder()), part.page, code)
     return code
 
 
-def _file(generator: Any, name: str, folder: Path | None) -> Path | None:
-    """Where a part is kept in `folder`."""
-    key = hashlib.sha256(repr((name, generator.magic_tuple())).encode()).hexdigest()
+def _file(kind: tiers.Kind, name: str, folder: Path | None) -> Path | None:
+    """Where a part is kept in `folder`, made for `kind`."""
+    key = hashlib.sha256(repr((name, kind)).encode()).hexdigest()
     return None if folder is None else folder / f"{key[:32]}.part"
 
 
 def _read(generator: Any, name: str) -> Code | None:
     """A part as it was kept, or came with the package; None where it was not, or is damaged."""
-    for folder in (kernel_folders.parts_folder(), kernel_folders.SHIPPED / kernel_folders.PARTS):
-        file = _file(generator, name, folder)
+    own, shipped = kernel_folders.parts_folder(), kernel_folders.SHIPPED / kernel_folders.PARTS
+    kinds = tiers.kinds(generator)
+    for kind, folder in ((kinds[0], own), *((kind, shipped) for kind in kinds)):
+        file = _file(kind, name, folder)
         try:
             digest, content = (b"", b"") if file is None else file.read_bytes().split(b"\n", 1)
         except (OSError, ValueError):

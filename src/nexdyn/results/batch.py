@@ -257,7 +257,7 @@ class BatchResult:
         out["failure"] = ("member", causes, {"long_name": "why the member failed"})
         r = self.recording
         out.attrs = {"title": self.system.name, "method": r.method, "status": r.status, "message": r.message,
-                     "steps": r.steps, "wall_time": r.wall_time}  # fmt: skip
+                     "steps": r.steps, "wall_time": r.wall_time, "kernels": r.settings.get("kernels", "")}  # fmt: skip
         return out
 
     def save(self, path: PathLike) -> None:

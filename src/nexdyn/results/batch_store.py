@@ -106,6 +106,7 @@ class Store:
             "status": recording.status, "message": recording.message, "steps": recording.steps,
             "wall_time": recording.wall_time, "failures": json.dumps({str(m): cause for m, cause in failures.items()}),
             "warnings": json.dumps(recording.settings.get("warnings", []), default=_plain),
+            "kernels": recording.settings.get("kernels", ""),
         })  # fmt: skip
 
 

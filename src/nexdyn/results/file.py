@@ -7,7 +7,8 @@
     system_description                    the system as JSON, from which it is built again
     restart/numbers, restart/layout       all of the run's state at its end, and as JSON what each of its numbers is
 
-Attributes: nexdyn_schema (of this layout), source, title, method, status, message, steps, wall_time, settings,
+Attributes: nexdyn_schema (of this layout), source, title, method, status, message, steps, wall_time, settings, kernels (the tiers of
+processors that they were made for, and the name of the processor that made some for itself: `compiler.tiers`),
 lost_forces (JSON: forces that are Python and so not in the description), lost (the same of all that may be Python but forces).
 """
 
@@ -60,6 +61,7 @@ def attributes(result: Result) -> dict[str, Any]:
     return {
         "title": result.system.name,
         "source": f"NexDyn {nexdyn_version()}",
+        "kernels": r.settings.get("kernels", ""),
         "nexdyn_schema": SCHEMA,
         "method": r.method,
         "status": r.status,

@@ -69,6 +69,7 @@ def summary(result: Result, peaks: int) -> dict[str, Any]:
         "t_start": float(r.t[0]),
         "t_end": float(r.t[-1]),
         "wall_time": float(r.wall_time),
+        "kernels": r.settings.get("kernels", ""),
         "energy_start": float(E[0]),
         "energy_end": float(E[-1]),
         "energy_drift": None if working else energy_drift(observed),

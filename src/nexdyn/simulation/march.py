@@ -25,6 +25,7 @@ import numpy as np
 
 from nexdyn.assembly.notices import Notice, start_notices, tell
 from nexdyn.checked_calls import CheckedCalls
+from nexdyn.compiler.tiers import served
 from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
@@ -749,6 +750,7 @@ class March(metaclass=CheckedContract):
     def _of_all_legs(self, result: Result) -> Result:
         """The result of all legs, with what the next one goes on from."""
         recording = result.recording
+        recording.settings["kernels"] = served()
         if self._inherited:
             recording.settings["changed"] = self._inherited
         if self.happened:
