@@ -63,9 +63,22 @@ def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Pace, "adapt", lambda self, done: None)
 
 
-@pytest.mark.parametrize("how", KEPT.values(), ids=KEPT)
-@pytest.mark.parametrize("make", SYSTEMS.values(), ids=SYSTEMS)
-@pytest.mark.parametrize("name", FIXED)
+KILLED = [
+    pytest.param(
+        name,
+        SYSTEMS[system],
+        KEPT[how],
+        id=f"{name}-{system}-{how}",
+        marks=[pytest.mark.long] if (i + j + k) % 2 else [],
+    )
+    for i, name in enumerate(FIXED)
+    for j, system in enumerate(SYSTEMS)
+    for k, how in enumerate(KEPT)
+]
+"""Every method with every system, which is kept in one way or the other, in turn; with --long in both."""
+
+
+@pytest.mark.parametrize(("name", "make", "how"), KILLED)
 def test_a_killed_run_goes_on_from_its_file_to_the_bit(
     name: str, make: Any, how: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -216,6 +216,7 @@ ELSEWHERE = {
     r"nexdyn verify": "test_verify runs all problems",
     r"nexdyn sweep .*--cluster": "test_sweep has a cluster of its own",
     r"nexdyn view .*--mp4": "test_stills writes videos",
+    r"nexdyn warm .*--tiers": "of processors that this one need not be; test_tiers",
     r"(pip|source|dask) ": "not ours",
 }
 """Lines that do not run here, and why."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matrix_elements import ELEMENTS
+from matrix_turns import in_turn
 
 import nexdyn as nx
 
@@ -19,17 +20,17 @@ pytestmark = [
 ]
 
 DT, STEPS = 2.0**-10, 100
-METHODS = (
-    nx.RungeKutta4(DT),
-    nx.ExplicitEuler(DT),
-    nx.SemiImplicitEuler(DT),
-    nx.HHT(dt=DT),
-    nx.Baumgarte(DT),
-    nx.Projection(DT),
-    nx.Partitioning(DT),
-    nx.ImplicitEuler(DT),
-    nx.ImplicitEuler(DT, bdf2=True),
-)
+METHODS = {
+    "rk4": nx.RungeKutta4(DT),
+    "euler": nx.ExplicitEuler(DT),
+    "semi-implicit": nx.SemiImplicitEuler(DT),
+    "hht": nx.HHT(dt=DT),
+    "baumgarte": nx.Baumgarte(DT),
+    "projection": nx.Projection(DT),
+    "partitioning": nx.Partitioning(DT),
+    "implicit-euler": nx.ImplicitEuler(DT),
+    "bdf2": nx.ImplicitEuler(DT, bdf2=True),
+}
 
 
 def ended(result: nx.Result) -> list[np.ndarray]:
@@ -38,37 +39,34 @@ def ended(result: nx.Result) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
-def test_a_watched_run_and_one_cut_in_two_end_at_the_same_bits(name: str) -> None:
+def test_a_watched_run_and_one_cut_in_two_end_at_the_same_bits(name: str, request: pytest.FixtureRequest) -> None:
     wrong = []
-    for carrier in ELEMENTS[name].carriers:
-        for method in METHODS:
+    for way, carrier in in_turn(name, METHODS, request.config.getoption("--long")):
 
-            def run(t: float, system: nx.System, method: Any = method, **options: Any) -> nx.Result | None:
-                try:
-                    return nx.simulate(system, t * DT, method, **options)
-                except nx.NexDynError:  # refused: tests/matrix_ledger.json says why
-                    return None
+        def run(t: float, system: nx.System, method: Any = METHODS[way], **options: Any) -> nx.Result | None:
+            try:
+                return nx.simulate(system, t * DT, method, **options)
+            except nx.NexDynError:  # refused: tests/matrix_ledger.json says why
+                return None
 
-            whole = run(STEPS, ELEMENTS[name].system(carrier))
-            if whole is None:
-                continue
-            watched = ELEMENTS[name].system(carrier)
-            watched.add_event(nx.Event("never", time=1e3))
-            cut = ELEMENTS[name].system(carrier)
-            half = run(37, cut)
-            assert half is not None, f"{carrier} by {method.name} stops in the first half"
-            others = {
-                "watched, told between steps": run(STEPS, watched, output_times=[20.3 * DT, 70.6 * DT, STEPS * DT]),
-                "cut in two": run(STEPS, cut, initial=half),
-            }
-            if name == "event":  # steps count from it on, so that a cut divides one: test_continuing.py
-                del others["cut in two"]
-            for how, other in others.items():
-                apart = (
-                    [np.abs(x - y).max() for x, y in zip(ended(whole), ended(other), strict=True)]
-                    if other
-                    else [np.inf]
-                )
-                if max(apart) > 0.0:
-                    wrong.append(f"{carrier} by {method.name}{' 2' * getattr(method, 'bdf2', False)}, {how}: {apart}")
+        whole = run(STEPS, ELEMENTS[name].system(carrier))
+        if whole is None:
+            continue
+        watched = ELEMENTS[name].system(carrier)
+        watched.add_event(nx.Event("never", time=1e3))
+        cut = ELEMENTS[name].system(carrier)
+        half = run(37, cut)
+        assert half is not None, f"{carrier} by {way} stops in the first half"
+        others = {
+            "watched, told between steps": run(STEPS, watched, output_times=[20.3 * DT, 70.6 * DT, STEPS * DT]),
+            "cut in two": run(STEPS, cut, initial=half),
+        }
+        if name == "event":  # steps count from it on, so that a cut divides one: test_continuing.py
+            del others["cut in two"]
+        for how, other in others.items():
+            apart = (
+                [np.abs(x - y).max() for x, y in zip(ended(whole), ended(other), strict=True)] if other else [np.inf]
+            )
+            if max(apart) > 0.0:
+                wrong.append(f"{carrier} by {way}, {how}: {apart}")
     assert not wrong, "\n".join(wrong)

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 from matrix_elements import ELEMENTS
+from matrix_turns import in_turn
 from units_lab import Units, apart, in_units, of_result
 
 import nexdyn as nx
@@ -69,7 +70,6 @@ ADAPTIVE: dict[str, Callable[[float], nx.Method]] = {
     "projection": lambda rtol: nx.Projection(rtol=rtol, atol=1e-13),
     "partitioning": lambda rtol: nx.Partitioning(rtol=rtol, atol=1e-13),
 }
-OPEN_ONLY = ("crba", "cfa")
 ROUNDED = {
     ("joint helical", "cfa"), ("force plane_contact", ""), ("force plane_contact on a body", ""), ("force joint_stop", ""),
     ("force plane_contact that sticks", ""), ("force sphere_contact", ""), ("force sphere_contact on a body", ""),
@@ -136,59 +136,54 @@ def test_every_attribute_has_a_dimension() -> None:
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
-def test_runs_of_a_given_step_are_the_same_bits(name: str) -> None:
-    for carrier in ELEMENTS[name].carriers:
-        systems = described(name, carrier)
-        for way, options in FIXED.items():
-            if not systems or (way in OPEN_ONLY and carrier != "open"):
-                continue
+def test_runs_of_a_given_step_are_the_same_bits(name: str, request: pytest.FixtureRequest) -> None:
+    for way, carrier in in_turn(name, FIXED, request.config.getoption("--long")):
 
-            def run(system: nx.System, units: Units, options: Any = options) -> Any:
-                dt = DT * units.time
-                return of_result(nx.simulate(system, STEPS * dt, **options(dt)), units)
+        def run(system: nx.System, units: Units, options: Any = FIXED[way]) -> Any:
+            dt = DT * units.time
+            return of_result(nx.simulate(system, STEPS * dt, **options(dt)), units)
 
-            rounding = ROUNDING if ROUNDED & {(name, way), (name, "")} else 0.0
-            differences = OF_DIFFERENCES if way in ("implicit-euler", "bdf2") else set()
+        rounding = ROUNDING if ROUNDED & {(name, way), (name, "")} else 0.0
+        differences = OF_DIFFERENCES if way in ("implicit-euler", "bdf2") else set()
 
-            def allowed(what: str, most: float = rounding, by_step: set[str] = differences) -> float:
-                return most / DT if what in by_step else most
+        def allowed(what: str, most: float = rounding, by_step: set[str] = differences) -> float:
+            return most / DT if what in by_step else most
 
+        if systems := described(name, carrier):
             check_same(f"{name} in {carrier} by {way}", found(run, systems), allowed)
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_runs_of_chosen_steps_differ_by_their_tolerance(name: str) -> None:
+def test_runs_of_chosen_steps_differ_by_their_tolerance(name: str, request: pytest.FixtureRequest) -> None:
     """What `atol` chooses differs; under stiff forces and in stops by more than the tolerance, but no more than tolerances nearby do."""
-    for carrier in ELEMENTS[name].carriers:
-        systems = described(name, carrier)
-        for way, method in ADAPTIVE.items():
-            if not systems:
-                continue
+    for way, carrier in in_turn(name, ADAPTIVE, request.config.getoption("--long")):
+        if not (systems := described(name, carrier)):
+            continue
 
-            def run(system: nx.System, units: Units, method: Any = method, rtol: float = RTOL) -> Any:
-                return of_result(nx.simulate(system, 0.1 * units.time, method(rtol)), units)
+        def run(system: nx.System, units: Units, method: Any = ADAPTIVE[way], rtol: float = RTOL) -> Any:
+            return of_result(nx.simulate(system, 0.1 * units.time, method(rtol)), units)
 
-            where = f"{name} in {carrier} by {way}"
-            seen = found(run, systems)
-            if way == "hht":  # which has no atol: not one step differs
-                exact = (name, "") not in ROUNDED
-                check_same(where, seen, lambda _, most=0.0 if exact else ALLOWED: most, STILL)
-                continue
-            if any(isinstance(x, type) for x in seen) or not any(
-                y > ALLOWED for x in seen[1:] for y in apart(seen[0], x, STILL).values()
-            ):
-                check_same(where, seen, lambda _: ALLOWED, STILL)
-                continue
-            in_si, _ = systems[0]
-            true = run(in_si, SI, rtol=RTOL / 1000)
-            here = [apart(true, run(in_si, SI, rtol=factor * RTOL), STILL) for factor in NEARLY]
-            for x in seen[1:]:
-                off = {
-                    what: (y, *(z[what] for z in here))
-                    for what, y in apart(true, x, STILL).items()
-                    if y > ALLOWED + FARTHER * max(z[what] for z in here)
-                }
-                assert not off, f"{where}: {off} from the true motion in other units, and in SI by tolerances nearby"
+        where = f"{name} in {carrier} by {way}"
+        seen = found(run, systems)
+        if way == "hht":  # which has no atol: not one step differs
+            exact = (name, "") not in ROUNDED
+            check_same(where, seen, lambda _, most=0.0 if exact else ALLOWED: most, STILL)
+            continue
+        if any(isinstance(x, type) for x in seen) or not any(
+            y > ALLOWED for x in seen[1:] for y in apart(seen[0], x, STILL).values()
+        ):
+            check_same(where, seen, lambda _: ALLOWED, STILL)
+            continue
+        in_si, _ = systems[0]
+        true = run(in_si, SI, rtol=RTOL / 1000)
+        here = [apart(true, run(in_si, SI, rtol=factor * RTOL), STILL) for factor in NEARLY]
+        for x in seen[1:]:
+            off = {
+                what: (y, *(z[what] for z in here))
+                for what, y in apart(true, x, STILL).items()
+                if y > ALLOWED + FARTHER * max(z[what] for z in here)
+            }
+            assert not off, f"{where}: {off} from the true motion in other units, and in SI by tolerances nearby"
 
 
 def analyses() -> list[tuple[Callable[[nx.System, Units], Any], float]]:
