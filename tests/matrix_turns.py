@@ -1,16 +1,20 @@
 """Which carriers of an element are tried with a way to compute: each way meets each element in one, and each carrier in turn.
 
-With --long all are tried: three times the runs, which find what one carrier in three shows of one element under one way alone.
+Who comes first changes from run to run, with the seed that pytest prints and PYTHONHASHSEED repeats: what one carrier in three shows of
+one element under one way alone is found by one run in three. With --long all are tried.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 
 from matrix_elements import ELEMENTS
 
 OPEN_ONLY = ("crba", "cfa")
 """Ways that loops refuse."""
+TURN = int(os.environ.get("PYTHONHASHSEED", "0"))
+"""Of this run: tests/conftest.py draws it, the same for all workers."""
 
 
 def in_turn(name: str, ways: Iterable[str], whole: bool) -> Iterator[tuple[str, str]]:
@@ -18,5 +22,5 @@ def in_turn(name: str, ways: Iterable[str], whole: bool) -> Iterator[tuple[str, 
     carriers, place = ELEMENTS[name].carriers, list(ELEMENTS).index(name)
     for k, way in enumerate(ways):
         possible = [carrier for carrier in carriers if carrier == "open" or way not in OPEN_ONLY]
-        chosen = possible if whole or not possible else [possible[(place + k) % len(possible)]]
+        chosen = possible if whole or not possible else [possible[(place + k + TURN) % len(possible)]]
         yield from ((way, carrier) for carrier in chosen)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from continuing_lab import ADAPTIVE, ANEW, DT, END, FIXED, HALF, Telling, arm, controlled, four_bar, state, turned_back
+from matrix_turns import TURN
 
 import nexdyn as nx
 from nexdyn.cli import main
@@ -69,13 +70,13 @@ KILLED = [
         SYSTEMS[system],
         KEPT[how],
         id=f"{name}-{system}-{how}",
-        marks=[pytest.mark.long] if (i + j + k) % 2 else [],
+        marks=[pytest.mark.long] if (i + j + k + TURN) % 2 else [],
     )
     for i, name in enumerate(FIXED)
     for j, system in enumerate(SYSTEMS)
     for k, how in enumerate(KEPT)
 ]
-"""Every method with every system, which is kept in one way or the other, in turn; with --long in both."""
+"""Every method with every system, which is kept in one way or the other, in turn from run to run; with --long in both."""
 
 
 @pytest.mark.parametrize(("name", "make", "how"), KILLED)
