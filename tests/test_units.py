@@ -253,14 +253,14 @@ def test_assembly_rest_and_modes_in_decimal_units_differ_by_rounding(name: str, 
 @pytest.mark.parametrize("units", DECIMAL)
 @pytest.mark.parametrize("name", IN_DECIMAL)
 def test_decimal_units_differ_by_rounding(name: str, units: str, request: pytest.FixtureRequest) -> None:
-    """Implicit Euler leaves 1e-12 of a step's velocities, of which accelerations and forces are the 1/h-fold."""
+    """Implicit Euler leaves 1e-12 of a step's velocities, and 1e-10 where friction is steep; accelerations and forces are the 1/h-fold."""
     other, dt = DECIMAL[units], 1e-3
     for way, carrier in in_turn(name, FIXED, request.config.getoption("--long")):
         system, seen = ELEMENTS[name].system(carrier), []
         for u in (SI, other):
             seen.append(of_result(nx.simulate(in_units(system, u), 100 * dt * u.time, **FIXED[way](dt * u.time)), u))
         by_step = OF_DIFFERENCES if way in ("implicit-euler", "bdf2") else set()
-        off = {what: x for what, x in apart(*seen, STILL).items() if not x <= (3e-11 / dt if what in by_step else 1e-9)}
+        off = {what: x for what, x in apart(*seen, STILL).items() if not x <= (1e-10 / dt if what in by_step else 1e-9)}
         assert not off, f"{name} in {carrier} by {way} in {units}: {off}"
 
 
