@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.joints import JOINTS
+from nexdyn.joints import JOINTS, check_page
 from nexdyn.joints.verbs import turns
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.tree.described import coordinates_between, in_python
 
@@ -58,3 +59,58 @@ def test_what_a_joint_cannot_reach_is_its_gap(kind: str) -> None:
 def test_which_freedoms_turn_follows_from_the_directions(kind: str) -> None:
     cls = JOINTS[kind]
     assert [in_python(turns)(cls.code, m) for m in range(cls.nv)] == [way == "turn" for way, *_ in cls.directions]
+
+
+def motion_of(steps: tuple[Step, ...], q: np.ndarray, advance: float) -> tuple[np.ndarray, np.ndarray]:
+    """R (3, 3) and p (3,) of frame B in frame A, by turns and slides one after the other."""
+    R, p = np.eye(3), np.zeros(3)
+    for what, axis, k in steps:
+        e = np.eye(3)[axis]
+        if what == "slide":
+            p = p + R @ (q[k] * advance * e)
+        else:
+            turn = np.array([np.cos(q[k] / 2), *(np.sin(q[k] / 2) * e)]) if what == "turn" else q[k : k + 4]
+            R = R @ rotation_matrix(turn)
+    return R, p
+
+
+@pytest.mark.parametrize("kind", OF_TREES)
+def test_the_steps_of_a_page_are_its_pose(kind: str, rng: np.random.Generator) -> None:
+    """By them URDF has rows of joints, and the page of a recorded pose moves."""
+    system, joint = hung(kind)
+    for _ in range(5):
+        q = rng.uniform(-2.0, 2.0, joint.nq)
+        if joint.nq > joint.nv:
+            q[:4] /= np.linalg.norm(q[:4])
+        R, p = motion_of(joint.steps, q, joint.own_number(system.values) if joint.advances else 1.0)
+        run = nx.simulate(system, 1e-3, nx.RungeKutta4(1e-3), q0=q if joint.nq else None)
+        R_WC, p_WC = rotation_matrix(run.orientation("body").values[0]), run.position("body").values[0]
+        frames = joint.frames(system.values)
+        R_WB, p_WB = R_WC @ frames.R_BJ, p_WC + R_WC @ frames.p_BJ
+        assert frames.R_AJ @ R == pytest.approx(R_WB, abs=1e-14)
+        assert frames.p_AJ + frames.R_AJ @ p == pytest.approx(p_WB, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("leaves_out", "said"),
+    [
+        ({"coordinate_labels": (), "velocity_labels": (("", "rad"),)}, "has 0 coordinate_labels; 1 are needed"),
+        ({"coordinate_labels": (("a", "rad"), ("b", "m"))}, "has 2 coordinate_labels; 1 are needed"),
+        ({"directions": ()}, "has 0 directions; 1 are needed"),
+        ({"rows": (("DX", 1),)}, "has 1 rows; 5 are needed"),
+        ({"steps": ()}, "steps of Odd move coordinates"),
+        ({"steps": (Step("turn", 2, 1),)}, "steps of Odd move coordinates"),
+        ({"__module__": __name__}, "has no pose"),
+    ],
+)
+def test_a_page_that_leaves_something_out_is_refused_by_name(leaves_out: dict[str, Any], said: str) -> None:
+    page = {"__module__": nx.Revolute.__module__}
+    assert check_page(type("Whole", (nx.Revolute,), page)) is None  # type: ignore[func-returns-value]
+    with pytest.raises(TypeError, match=said):
+        check_page(type("Odd", (nx.Revolute,), page | leaves_out))
+
+
+def test_joints_of_trees_are_all_checked() -> None:
+    assert all(issubclass(cls, Joint) for cls in JOINTS.values())
+    for cls in JOINTS.values():
+        check_page(cls)

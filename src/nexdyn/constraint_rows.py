@@ -15,7 +15,6 @@ from nexdyn.constraints import curve, orientation, surface
 from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, OWN_ROWS, PITCH, SURFACE
 from nexdyn.constraints.tables import ConstraintTables, Rolls, Terms
 from nexdyn.errors import InputError
-from nexdyn.joints.helical import Helical
 from nexdyn.joints.point_on_curve import PointOnCurve
 from nexdyn.joints.point_on_surface import PointOnSurface
 from nexdyn.joints.revolute_prismatic import RevolutePrismatic
@@ -24,7 +23,6 @@ from nexdyn.model.coupling import Law
 from nexdyn.model.driver import COMPONENTS, Driver, OrientationDriver, PointDriver
 from nexdyn.model.functions import Constant, Function
 from nexdyn.model.joint import Joint, is_angle
-from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.variants import leaves_out
@@ -402,7 +400,5 @@ def coordinate(joint: Joint, freedom: int, values: dict[str, float]) -> Measured
 def _terms(joint: Joint, equation: str, values: dict[str, float]) -> list[tuple[int, float]]:
     """(primitive, coefficient) of the terms of a row."""
     if equation == "Screw":
-        if not isinstance(joint, Helical):
-            raise InputError(f"{joint} has a screw row but no pitch")
-        return [(NUMBER["DZ"], 1.0), (NUMBER["Angle"], -number(joint.pitch, values, f"pitch of {joint}"))]
+        return [(NUMBER["DZ"], 1.0), (NUMBER["Angle"], -joint.own_number(values))]
     return [(NUMBER[SLOT.get(equation, equation)], 1.0)]

@@ -81,7 +81,7 @@ class Loads:
             (i, place_of[joint.name, equation])
             for joint, first in zip(joints, self.first_q.tolist(), strict=False)
             for i, equation in enumerate(joint.coordinates, start=first)
-            if equation in ("Angle", "Tilt") and joint.kind != "helical" and joint.nq == joint.nv
+            if equation in ("Angle", "Tilt") and not joint.advances and joint.nq == joint.nv
         ]
         self._angles = np.array(angles, dtype=int).reshape(-1, 2)
         """Coordinates that are angles, and their places in `near`."""
@@ -343,7 +343,7 @@ _OnJoint = tuple[int, int, np.ndarray, np.ndarray]
 def with_turns(joint: Joint, own: np.ndarray, turned: Mapping[tuple[str, str], float]) -> np.ndarray:
     """Coordinates (nq,) of a joint, its angles with the whole turns of those that are counted, by joint and coordinate."""
     out = own.copy()
-    if joint.kind != "helical" and joint.nq == joint.nv:
+    if not joint.advances and joint.nq == joint.nv:
         for m, equation in enumerate(joint.coordinates):
             if equation in ("Angle", "Tilt"):
                 out[m] += TURN * np.round((turned[joint.name, equation] - out[m]) / TURN)
@@ -411,7 +411,7 @@ def _effort(
     model: AbsoluteModel, joint: Joint, R: np.ndarray, q: np.ndarray, H: np.ndarray, effort: np.ndarray
 ) -> _OnJoint:
     along = H.copy() if joint.code != REGISTERED else np.linalg.pinv(H).T
-    if joint.kind == "helical":
+    if joint.advances:
         along[3:] = 0.0
     a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
     frames = joint.frames(model.system.values)

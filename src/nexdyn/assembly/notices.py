@@ -245,7 +245,7 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
     found = []
     for m, (x, lower, upper) in enumerate(zip(q.tolist(), given.lower.tolist(), given.upper.tolist(), strict=True)):
         turning = joint.directions[m][0] == "turn"
-        turns = 2.0 * np.pi * np.arange(-1, 2) if turning and joint.kind != "helical" else np.zeros(1)
+        turns = 2.0 * np.pi * np.arange(-1, 2) if turning and not joint.advances else np.zeros(1)
         beyond, x = min((max(lower - (x + k), x + k - upper, 0.0), x + k) for k in turns.tolist())
         if beyond > MOVED:
             unit = "rad" if turning else "m"

@@ -18,9 +18,7 @@ from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.assembly.walk import from_body_to_body, is_forest
 from nexdyn.joints import JOINTS
-from nexdyn.joints.helical import Helical
 from nexdyn.model.joint import Joint
-from nexdyn.model.parameters import number
 from nexdyn.spatial.algebra import Mat3, Vec3
 from nexdyn.spatial.algebra import Pose as PoseInKernels
 from nexdyn.spatial.poses import compose, inverse
@@ -107,7 +105,7 @@ def _joint_pose(joint: Joint, q: np.ndarray, values: dict[str, float]) -> Pose:
     """X_J: frame B in frame A."""
     if not joint.nq:
         return np.eye(3), np.zeros(3)
-    pitch = (number(joint.pitch, values, f"pitch of {joint}"),) if isinstance(joint, Helical) else ()
+    pitch = (joint.own_number(values),) if joint.advances else ()
     still = PoseInKernels(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
     X = in_python(sys.modules[JOINTS[joint.kind].__module__].pose)(still, np.asarray(q, dtype=float), 0, *pitch)
     return np.reshape([*X.R], (3, 3)), np.array([*X.p])

@@ -80,7 +80,7 @@ def _maybe_odd(tree: Tree, q: np.ndarray) -> np.ndarray:
             odd[:] = True
             continue
         limits = joint.resolved(system.values)
-        turning = joint.directions[0][0] == "turn" and joint.kind != "helical"
+        turning = joint.directions[0][0] == "turn" and not joint.advances
         x = q[:, tree.coordinates[name].q]
         if turning:
             x = np.remainder(x + np.pi, TURN) - np.pi + TURN * np.arange(-1, 2)

@@ -30,6 +30,7 @@ import numpy as np
 from nexdyn.checked_calls import checked_call
 from nexdyn.errors import InputError
 from nexdyn.io.urdf import GRAVITY
+from nexdyn.joints import JOINTS
 from nexdyn.model.body import ResolvedBody
 from nexdyn.model.joint import Joint, ResolvedJoint
 from nexdyn.model.parameters import number
@@ -46,7 +47,7 @@ NONE = sys.float_info.max
 """What stands for "no limit" where the format wants a number."""
 ROOT_JOINT = "root_joint"
 """What a reader calls the joint that holds the root link."""
-_X, _Y, _Z = np.eye(3)
+_AXES = _X, _Y, _Z = np.eye(3)
 _SAME = 1e-12
 _UPWARDS = 8
 """Directories above the file in which its meshes may lie to be named by package."""
@@ -94,18 +95,19 @@ class _Step(NamedTuple):
     freedom: int
 
 
-_STEPS: dict[str, tuple[_Step, ...]] = {
-    "fixed": (_Step("fixed", "", _Z, 0),),
-    "revolute": (_Step("revolute", "", _Z, 0),),
-    "prismatic": (_Step("prismatic", "", _Z, 0),),
-    "planar": (_Step("planar", "", _Z, 0),),
-    "free": (_Step("floating", "", _Z, 0),),
-    "helical": (_Step("revolute", "", _Z, 0), _Step("prismatic", "_z", _Z, 0)),
-    "cylindrical": (_Step("revolute", "_angle", _Z, 0), _Step("prismatic", "_z", _Z, 1)),
-    "universal": (_Step("revolute", "_angle1", _Z, 0), _Step("revolute", "_angle2", _X, 1)),
-    "cartesian": (_Step("prismatic", "_x", _X, 0), _Step("prismatic", "_y", _Y, 1), _Step("prismatic", "_z", _Z, 2)),
-}
-"""What the kinds of joints become."""
+def _steps(cls: type[Joint]) -> tuple[_Step, ...]:
+    """What a joint becomes; nothing where URDF has neither it nor a row of joints that make it up."""
+    if cls.urdf:
+        return (_Step(cls.urdf, "", _AXES[2], 0),)
+    kinds = {"turn": "revolute", "slide": "prismatic"}
+    if any(step.what not in kinds for step in cls.steps):
+        return ()
+    several = (
+        [f"_{name}" for name, _ in cls.coordinate_labels] if cls.nq > 1 else ["", "_z"]
+    )  # of a screw the turn has its name
+    return tuple(
+        _Step(kinds[step.what], several[k], _AXES[step.axis], step.coordinate) for k, step in enumerate(cls.steps)
+    )
 
 
 class _Writer:
@@ -193,10 +195,10 @@ class _Writer:
         joint = arc.joint
         if joint is None:
             return _Frame(np.eye(3), np.zeros(3))
-        if joint.kind not in _STEPS:
+        if not _steps(type(joint)):
             raise InputError(
                 f"{joint} is {joint.kind}, which URDF does not have and no row of its joints makes up; what can be written: "
-                f"{', '.join(_STEPS)}"
+                f"{', '.join(kind for kind, cls in JOINTS.items() if _steps(cls))}"
             )
         frames = joint.frames(self.values)
         turns = joint.kind not in ("fixed", "prismatic", "cartesian")
@@ -325,7 +327,7 @@ class _Writer:
             if arc.child.pose(self.values)[1].any():
                 self.lose("the place where a floating body starts", arc.name)
             return
-        joint, steps = arc.joint, _STEPS[arc.joint.kind]
+        joint, steps = arc.joint, _steps(type(arc.joint))
         numbers = joint.resolved(self.values)
         R, p = _origin_of(joint, above, frame, self.values)
         R_LJ = frame.R.T @ joint.frames(self.values).R_BJ
@@ -337,8 +339,8 @@ class _Writer:
             child = arc.child.name if last else _free_name(f"{joint.name}_link{k + 1}", taken)
             made = _joint(step.kind, name, parent, child, R, p)
             self.moving(made, step, joint, numbers, R_LJ @ step.axis)
-            if joint.kind == "helical" and last:
-                pitch = number(joint.__dict__["pitch"], self.values, f"pitch of {joint}")
+            if joint.advances and last:
+                pitch = joint.own_number(self.values)
                 ET.SubElement(made, "mimic", joint=joint.name, multiplier=_text([pitch]), offset="0")
             yield made, None if last else ET.Element("link", name=child)
             parent, R, p = child, np.eye(3), np.zeros(3)
@@ -351,7 +353,7 @@ class _Writer:
                     self.lose(f"{attribute} of floating joints", joint.name)
             return
         ET.SubElement(made, "axis", xyz=_text(_tidy(axis)))
-        follows = joint.kind == "helical" and step.kind == "prismatic"  # its leader has the rest
+        follows = joint.advances and step.kind == "prismatic"  # its leader has the rest
         if not follows:
             self.dynamics(made, step, joint, numbers)
         if step.kind == "planar":

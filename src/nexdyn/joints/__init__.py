@@ -42,12 +42,28 @@ JOINTS: dict[str, type[Joint]] = {
         RollingDisk, RollingSphere, KnifeEdge, VelocityConstraint,
     )
 }  # fmt: skip
+
+
+def check_page(cls: type[Joint]) -> None:
+    """TypeError for the page of a joint of trees that leaves out what a formulation, results, URDF or the viewer need, by name."""
+    if not cls.tree:
+        return
+    page = sys.modules[cls.__module__]
+    wanted = ("pose", "coordinates_of", "motion_subspace") * bool(cls.nv) + ("constraint_subspace",) * (cls.nv < 6)
+    for name in wanted:
+        if not hasattr(page, name):
+            raise TypeError(f"the page of {cls.__name__} has no {name}")
+    of = {"coordinate_labels": cls.nq, "velocity_labels": cls.nv, "directions": cls.nv, "rows": 6 - cls.nv}
+    for name, needed in of.items():
+        if len(getattr(cls, name)) != needed:
+            raise TypeError(f"the page of {cls.__name__} has {len(getattr(cls, name))} {name}; {needed} are needed")
+    moved = {step.coordinate + i for step in cls.steps for i in range(4 if step.what == "quaternion" else 1)}
+    if moved != set(range(cls.nq)):
+        raise TypeError(f"the steps of {cls.__name__} move coordinates {sorted(moved)} of {cls.nq}")
+
+
 for _cls in JOINTS.values():
-    for _formula in ("pose", "coordinates_of", "motion_subspace") if _cls.tree and _cls.nv else ():
-        if not hasattr(sys.modules[_cls.__module__], _formula):
-            raise TypeError(f"the page of {_cls.__name__} has no {_formula}")
-    if _cls.tree and len(_cls.directions) != _cls.nv:
-        raise TypeError(f"{_cls.__name__} has {_cls.nv} degrees of freedom and {len(_cls.directions)} directions")
+    check_page(_cls)
 
 __all__ = [
     "JOINTS",

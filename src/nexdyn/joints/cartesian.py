@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
 
 
@@ -18,6 +18,8 @@ class Cartesian(Joint):
     rows = (("DotZX", 0), ("DotZY", 0), ("DotXY", 0))
     coordinates = ("DX", "DY", "DZ")
     directions = (("slide", "A", 0), ("slide", "A", 1), ("slide", "A", 2))
+    coordinate_labels = (("x", "m"), ("y", "m"), ("z", "m"))
+    steps = (Step("slide", 0, 0), Step("slide", 1, 1), Step("slide", 2, 2))
 
 
 @formula

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z, z_column
 from nexdyn.spatial.lanes import atan2
 
@@ -20,6 +20,8 @@ class Cylindrical(Joint):
     rows = (("DX", 1), ("DY", 1), ("DotZX", 0), ("DotZY", 0))
     coordinates = ("Angle", "DZ")
     directions = (("turn", "B", 2), ("slide", "A", 2))
+    coordinate_labels = (("angle", "rad"), ("z", "m"))
+    steps = (Step("turn", 2, 0), Step("slide", 2, 1))
 
 
 @formula

@@ -17,6 +17,7 @@ class Fixed(Joint):
     kind, code, nq, nv = "fixed", kinds.FIXED, 0, 0
     about_z = True
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0), ("DotXY", 0))
+    urdf = "fixed"
 
 
 @formula

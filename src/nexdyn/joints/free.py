@@ -7,9 +7,9 @@ chart about q:  q ⊗ exp(φ), p + d;   φ̇ = Jᵣ⁻¹(φ) ω,  ḋ = R v
 from __future__ import annotations
 
 from nexdyn.joints import kinds
-from nexdyn.joints.spherical import quaternion_near
+from nexdyn.joints.spherical import Spherical, quaternion_near
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.algebra import Motion, Pose, Quat, Vec3, rotation
 
 
@@ -18,6 +18,10 @@ class Free(Joint):
 
     kind, code, nq, nv = "free", kinds.FREE, 7, 6
     directions = tuple((way, "B", axis) for way in ("turn", "slide") for axis in range(3))
+    coordinate_labels = (*Spherical.coordinate_labels, ("px", "m"), ("py", "m"), ("pz", "m"))
+    velocity_labels = (*Spherical.velocity_labels, ("vx", "m"), ("vy", "m"), ("vz", "m"))
+    steps = (Step("slide", 0, 4), Step("slide", 1, 5), Step("slide", 2, 6), Step("quaternion", 0, 0))
+    urdf = "floating"
 
 
 @formula

@@ -11,8 +11,7 @@ from typing import Any
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
-from nexdyn.model.parameters import number
+from nexdyn.model.joint import TURNS, Joint, Step
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z, z_column
 from nexdyn.spatial.lanes import atan2, sqrt
 
@@ -25,13 +24,17 @@ class Helical(Joint):
     rows = (("DX", 1), ("DY", 1), ("DotZX", 0), ("DotZY", 0), ("Screw", 1))
     coordinates = ("Angle",)
     directions = (("turn", "B", 2),)
+    coordinate_labels = (("", "rad"),)
+    steps = (Step("turn", 2, 0), Step("slide", 2, 0))
+    advances = True
+    ways = (TURNS[2],)
 
     def __init__(self, name: str, parent: Any, child: Any, *, pitch: Any, **options: Any) -> None:
         self.pitch = pitch
         super().__init__(name, parent, child, **options)
 
     def own_number(self, values: Mapping[str, float]) -> float:
-        return number(self.pitch, values, f"pitch of {self}")
+        return self.number_of("pitch", values)
 
 
 @formula

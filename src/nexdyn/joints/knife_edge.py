@@ -18,6 +18,7 @@ class KnifeEdge(SidedJoint):
 
     kind = "knife_edge"
     rows = (("Edge", 1),)
+    ways = (("moves, but not along its axle", 5),)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         return [0.0, 0.0]

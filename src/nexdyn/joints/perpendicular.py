@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nexdyn.errors import InputError
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import SLIDES, Joint
 
 
 class Perpendicular(Joint):
@@ -19,6 +19,7 @@ class Perpendicular(Joint):
 
     kind, tree = "perpendicular", False
     rows = (("DotZZ", 0),)
+    ways = (("turns about its two axes", 2), *SLIDES)
 
     def check(self, values: Mapping[str, float]) -> None:
         super().check(values)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z
 from nexdyn.spatial.lanes import atan2, zero
 from nexdyn.spatial.sincos import sincos
@@ -21,6 +21,9 @@ class Planar(Joint):
     rows = (("DZ", 1), ("DotZX", 0), ("DotZY", 0))
     coordinates = ("DX", "DY", "Angle")
     directions = (("slide", "A", 0), ("slide", "A", 1), ("turn", "B", 2))
+    coordinate_labels = (("x", "m"), ("y", "m"), ("angle", "rad"))
+    steps = (Step("slide", 0, 0), Step("slide", 1, 1), Step("turn", 2, 2))
+    urdf = "planar"
 
 
 @formula

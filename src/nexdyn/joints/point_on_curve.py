@@ -12,7 +12,7 @@ from nexdyn.errors import InputError
 from nexdyn.joints.sided import SidedJoint
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.curves import Curve
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import TURNS, Joint
 
 
 class PointOnCurve(SidedJoint):
@@ -24,6 +24,7 @@ class PointOnCurve(SidedJoint):
 
     kind = "point_on_curve"
     rows = (("Normal", 1), ("Binormal", 1))
+    ways = (*TURNS, ("slides along its curve", 1))
     structural = Joint.structural | {"curve"}
     refused = ("at", "axis", "reference", "axis_b", "reference_b")
     followed = 1

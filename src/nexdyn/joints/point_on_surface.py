@@ -11,7 +11,7 @@ from typing import Any
 from nexdyn.errors import InputError
 from nexdyn.joints.sided import SidedJoint
 from nexdyn.model.callbacks import Callback
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import TURNS, Joint
 from nexdyn.model.surfaces import Surface
 
 
@@ -24,6 +24,7 @@ class PointOnSurface(SidedJoint):
 
     kind = "point_on_surface"
     rows = (("Surface", 1),)
+    ways = (*TURNS, ("slides on its surface", 2))
     structural = Joint.structural | {"surface"}
     refused = ("at", "axis", "reference", "axis_b", "reference_b")
     surface: Surface

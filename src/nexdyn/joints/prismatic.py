@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, z_column
 
 
@@ -19,6 +19,8 @@ class Prismatic(Joint):
     rows = (("DX", 1), ("DY", 1), ("DotXY", 0), ("DotZY", 0), ("DotZX", 0))
     coordinates = ("DZ",)
     directions = (("slide", "A", 2),)
+    coordinate_labels = (("", "m"),)
+    steps = (Step("slide", 2, 0),)
 
 
 @formula

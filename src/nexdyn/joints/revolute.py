@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z
 from nexdyn.spatial.lanes import atan2
 
@@ -20,6 +20,8 @@ class Revolute(Joint):
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0))
     coordinates = ("Angle",)
     directions = (("turn", "B", 2),)
+    coordinate_labels = (("", "rad"),)
+    steps = (Step("turn", 2, 0),)
 
 
 @formula

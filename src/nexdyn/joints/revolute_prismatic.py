@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import TURNS, Joint
 from nexdyn.model.placement import direction, frame, sine_between
 
 ALONG = 1e-6
@@ -32,6 +32,7 @@ class RevolutePrismatic(Joint):
 
     kind, tree = "revolute_prismatic", False
     rows = (("DotZX", 0), ("DotZY", 0), ("SlotY", 1), ("SlotZ", 1))
+    ways = (TURNS[2], ("slides along its slot", 1))
     coordinates = ("Angle", "Slide")
     slide: Any
 

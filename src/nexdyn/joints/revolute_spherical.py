@@ -17,6 +17,7 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.joints.sided import SidedJoint
+from nexdyn.model.joint import TURNS
 from nexdyn.model.parameters import number
 
 FLAT = 1e-9
@@ -33,6 +34,7 @@ class RevoluteSpherical(SidedJoint):
 
     kind = "revolute_spherical"
     rows = (("DZ", 1), ("Distance", 1))
+    ways = (*TURNS, ("swings about its axis", 1))
     refused = ("at", "axis", "reference", "axis_b", "reference_b")
     length: Any
     along: Any

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.model.joint import Joint, JointFrames
+from nexdyn.model.joint import TURNS, Joint, JointFrames
 from nexdyn.model.parameters import number
 
 
@@ -25,6 +25,7 @@ class Rod(Joint):
 
     kind, tree = "rod", False
     rows = (("Distance", 1),)
+    ways = (*TURNS, ("swings about its other end", 2))
     structural = Joint.structural | {"at"}
 
     def __init__(self, name: str, parent: Any, child: Any, *, length: Any = None, **options: Any) -> None:

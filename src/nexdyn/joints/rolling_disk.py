@@ -22,6 +22,7 @@ class RollingDisk(SidedJoint):
 
     kind = "rolling_disk"
     rows = (("Contact", 1), ("Forward", 1), ("Sideways", 1))
+    ways = (("rolls on its plane", 3),)
     radius: Any
     tube: Any
 

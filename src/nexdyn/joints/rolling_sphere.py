@@ -21,6 +21,7 @@ class RollingSphere(SidedJoint):
 
     kind = "rolling_sphere"
     rows = (("DZ", 1), ("RollX", 1), ("RollY", 1))
+    ways = (("rolls on its plane", 3),)
     refused = ("at", "axis", "reference", "axis_b", "reference_b")
     radius: Any
 

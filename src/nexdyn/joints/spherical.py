@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, Vec3, normalized, rotation
 from nexdyn.spatial.lanes import greater, if_less, zero
 
@@ -19,6 +19,9 @@ class Spherical(Joint):
     kind, code, nq, nv = "spherical", kinds.SPHERICAL, 4, 3
     rows = (("DX", 1), ("DY", 1), ("DZ", 1))
     directions = (("turn", "B", 0), ("turn", "B", 1), ("turn", "B", 2))
+    coordinate_labels = (("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1"))
+    velocity_labels = (("wx", "rad"), ("wy", "rad"), ("wz", "rad"))
+    steps = (Step("quaternion", 0, 0),)
 
 
 @formula

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, Step
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, turned_about_z
 from nexdyn.spatial.lanes import atan2, zero
 from nexdyn.spatial.sincos import sincos
@@ -22,6 +22,8 @@ class Universal(Joint):
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0))
     coordinates = ("Angle", "Tilt")
     directions = (("turn", "A", 2), ("turn", "B", 0))
+    coordinate_labels = (("angle1", "rad"), ("angle2", "rad"))
+    steps = (Step("turn", 2, 0), Step("turn", 0, 1))
 
 
 @formula

@@ -29,6 +29,7 @@ class UserConstraint(SidedJoint):
     """
 
     kind = "user_constraint"
+    ways = (("moves as its function lets it", 5),)
     structural = Joint.structural | {"function", "gradient", "hessian", "unit"}
     function: Callable[..., float]
     gradient: Callable[..., None] | None

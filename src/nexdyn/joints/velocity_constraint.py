@@ -28,6 +28,7 @@ class VelocityConstraint(SidedJoint):
     """
 
     kind = "velocity_constraint"
+    ways = (("moves as its function lets it", 5),)
     structural = Joint.structural | {"function", "unit"}
     function: Callable[..., None]
     unit: str

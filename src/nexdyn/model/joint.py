@@ -101,6 +101,23 @@ class Mimic(metaclass=CheckedCalls):
         object.__setattr__(self, "joint", name_of(self.joint))
 
 
+Label = tuple[str, str]
+"""A name and a unit."""
+
+
+WAYS = ("turns about x", "turns about y", "turns about z", "slides along x", "slides along y", "slides along z")
+TURNS, SLIDES = (tuple((way, 1) for way in ways) for ways in (WAYS[:3], WAYS[3:]))
+"""How a joint may move, with the degrees of freedom that it has so."""
+
+
+class Step(NamedTuple):
+    """A part of a joint's motion: a "turn" or "slide" about or along an axis (0, 1, 2), or any rotation by a "quaternion"."""
+
+    what: str
+    axis: int
+    coordinate: int
+
+
 class Joint(Element):
     """Base of all joints.
 
@@ -142,6 +159,18 @@ class Joint(Element):
     """The velocity of each freedom, seen from outside: a "turn" is e · (ω_b − ω_a), a "slide" e · u with u the velocity of the
     origin of frame B against the parent's body; e is the axis 0, 1, 2 of frame "A" or "B"."""
 
+    coordinate_labels: ClassVar[tuple[Label, ...]] = ()
+    """Name and unit of each coordinate in results; no name where there is only one."""
+    velocity_labels: ClassVar[tuple[Label, ...]] = ()
+    """Name of each velocity, and the unit of which it is so many per second; those of the coordinates unless the page says others."""
+    steps: ClassVar[tuple[Step, ...]] = ()
+    """Its motion from frame A to frame B as turns and slides one after the other: what, about or along which axis, by which coordinate."""
+    advances: ClassVar[bool] = False
+    """Whether a turn moves the child along, by `own_number` a radian, so that a whole turn is a place of its own."""
+    urdf: ClassVar[str] = ""
+    """The joint of URDF that is the same; "" where its steps in a row are."""
+    ways: ClassVar[tuple[tuple[str, int], ...]] = ()
+    """How it moves in no loop, in words and in how many degrees of freedom, where its rows do not tell."""
     about_z: ClassVar[bool] = False
     """Whether its coordinates are turns about z and slides along z alone, so that it may be turned round."""
     switchable: ClassVar[bool] = False
@@ -177,6 +206,11 @@ class Joint(Element):
     priority: int | Mapping[str, int] | None
     _turned = False
     """Whether `parent` and `child` have changed places since it was written."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "coordinate_labels" in cls.__dict__ and "velocity_labels" not in cls.__dict__:
+            cls.velocity_labels = cls.coordinate_labels
 
     def __init__(
         self,

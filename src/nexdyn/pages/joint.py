@@ -102,11 +102,15 @@ class JointPage(Joint):
             )
         cls.nq = cls.nv = n
         cls.directions = tuple(("turn" if x else "slide", "B", 2) for x in cls.turning)
+        names = cls.labels or (("",) if n == 1 else tuple(f"q{i}" for i in range(1, n + 1)))
         if "ranges" not in cls.__dict__:
             cls.ranges = tuple((-3.0 * math.pi, 3.0 * math.pi) if x else (-1.0, 1.0) for x in cls.turning)
         for name, given in (("ranges", cls.ranges), ("labels", cls.labels)):
             if given and len(given) != n:
                 raise InputError(f"{name} of {cls.__name__} has {len(given)} entries; its coordinates are {n}")
+        cls.coordinate_labels = cls.velocity_labels = tuple(
+            (name, "rad" if turns else "m") for name, turns in zip(names, cls.turning, strict=True)
+        )
         for name in ("pose", "motion_subspace", "coordinates_of", "bias", "constraint_subspace"):
             f = cls.__dict__.get(name)
             if callable(f) and not isinstance(f, staticmethod):

@@ -22,11 +22,10 @@ from nexdyn.results.efforts import effort_labels
 from nexdyn.results.observed import Observed
 from nexdyn.results.quantities import (
     COMPONENTS,
-    COORDINATES,
-    FREEDOMS,
     RECORDED,
     Labels,
-    joint_labels,
+    coordinate_labels,
+    velocity_labels,
 )
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
@@ -59,8 +58,8 @@ class ObservedBodies(Observed):
     @cached_property
     def labels(self) -> Labels:
         system, names = self.motion.system, self.motion.joint_names
-        coordinates = [label for name in names for label in joint_labels(self.tree, name, COORDINATES)]
-        freedoms = [label for name in names for label in joint_labels(self.tree, name, FREEDOMS)]
+        coordinates = [label for name in names for label in coordinate_labels(self.tree, name)]
+        freedoms = [label for name in names for label in velocity_labels(self.tree, name)]
         outputs = [
             (f"{measure.name}.{axis}" if axis else measure.name, measure.unit)
             for measure in system.measures.values()

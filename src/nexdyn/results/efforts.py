@@ -9,7 +9,6 @@ from nexdyn.forces.tables import NO_DOF, ForceEntries, force_tables
 from nexdyn.forces.verbs import freedom_element
 from nexdyn.kernel import kernel
 from nexdyn.model.system import System
-from nexdyn.results.freedoms import FREEDOMS
 
 
 @kernel
@@ -29,7 +28,7 @@ def observe_efforts(tables, t, q, v, z, out):
 def effort_labels(system: System) -> list[tuple[str, str]]:
     """Name and unit of each force in a joint."""
     return [
-        (name, {"rad": "N m", "m": "N"}[FREEDOMS[system.joint(force.joint_name).kind][force.__dict__["freedom"]][1]])
+        (name, {"rad": "N m", "m": "N"}[system.joint(force.joint_name).velocity_labels[force.__dict__["freedom"]][1]])
         for name, force in system.forces.items()
         if force.joint_name is not None
     ]

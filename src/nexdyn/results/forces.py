@@ -175,7 +175,7 @@ def _in_joint(observed: Observed, system: System, force: Force, joint: Joint, t:
     for s, at in enumerate(q):
         joint_columns(kind.code, joint.own_number(values), at, H, W)
         columns[s] = (H if joint.code != REGISTERED else np.linalg.pinv(H.T))[m].reshape(2, 3)
-    if joint.kind == "helical":
+    if joint.advances:
         columns[:, 1] = 0.0
     frames, (X_C, _) = joint.frames(values), body_motion(observed, joint.child.name, rows)
     R_J = X_C[:, :9].reshape(-1, 3, 3) @ frames.R_BJ

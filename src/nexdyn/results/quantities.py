@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from nexdyn.forces.states import state_labels
 from nexdyn.forces.torsion_spring import TURNS
+from nexdyn.model.joint import Label
 from nexdyn.results.contacts import contact_labels
 from nexdyn.results.efforts import effort_labels
-from nexdyn.results.freedoms import COORDINATES, FREEDOMS
 from nexdyn.tree.core.compile import joint_class
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import wound_across
@@ -142,8 +142,8 @@ def common_unit(units: Sequence[str]) -> str:
 
 def labels_of(tree: Tree) -> Labels:
     """The labels of `tree` and its system."""
-    coordinates = [label for name in tree.joint_names for label in joint_labels(tree, name, COORDINATES)]
-    freedoms = [label for name in tree.joint_names for label in joint_labels(tree, name, FREEDOMS)]
+    coordinates = [label for name in tree.joint_names for label in coordinate_labels(tree, name)]
+    freedoms = [label for name in tree.joint_names for label in velocity_labels(tree, name)]
     outputs = [
         (f"{measure.name}.{axis}" if axis else measure.name, measure.unit)
         for measure in tree.system.measures.values()
@@ -186,7 +186,15 @@ def spring_counters(tree: Tree) -> list[tuple[str, str]]:
     return [(name, TURNS) for name in wound_across(tree.system, tree.compiled.forest)]
 
 
-def joint_labels(tree: Tree, joint: str, table: dict[str, tuple[tuple[str, str], ...]]) -> list[tuple[str, str]]:
-    """Label and unit of each coordinate (or degree of freedom) of a joint, or of the floating body `joint`; of a constraint only none."""
-    kind = joint_class(tree.system.joints.get(joint)).kind
-    return [(f"{joint}.{name}" if name else joint, unit) for name, unit in table.get(kind, ())]
+def coordinate_labels(tree: Tree, joint: str) -> list[Label]:
+    """Label and unit of each coordinate of a joint, or of the floating body `joint`; of a constraint only none."""
+    return _of_joint(joint, joint_class(tree.system.joints.get(joint)).coordinate_labels)
+
+
+def velocity_labels(tree: Tree, joint: str) -> list[Label]:
+    """The same of each degree of freedom: the unit is that of which its velocity is so many per second."""
+    return _of_joint(joint, joint_class(tree.system.joints.get(joint)).velocity_labels)
+
+
+def _of_joint(joint: str, labels: tuple[Label, ...]) -> list[Label]:
+    return [(f"{joint}.{name}" if name else joint, unit) for name, unit in labels]

@@ -464,15 +464,13 @@ class Result:
 
     def _of_joint(self, name: str, joint: str | None) -> xr.DataArray:
         from nexdyn.results.arrays import labelled, of_joint
-        from nexdyn.results.freedoms import COORDINATES, FREEDOMS
-        from nexdyn.results.quantities import joint_labels
+        from nexdyn.results.quantities import coordinate_labels, velocity_labels
 
         observed = self.observed
         if joint is None:
             return labelled(observed, name, observed.take(name))
-        table = COORDINATES if name == "joint_position" else FREEDOMS
         values = observed.of_joint(name, joint)
-        own = joint_labels(observed.tree, joint, table)
+        own = (coordinate_labels if name == "joint_position" else velocity_labels)(observed.tree, joint)
         if not own:
             raise InputError(f"joint {joint!r} has no coordinates; joints: {', '.join(observed.tree.joint_names)}")
         per = {"joint_position": "", "joint_velocity": "/s", "joint_acceleration": "/s^2"}[name]

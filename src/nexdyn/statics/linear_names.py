@@ -13,8 +13,7 @@ import numpy as np
 
 from nexdyn.assembly.loads import joint_state
 from nexdyn.errors import unknown
-from nexdyn.results.freedoms import FREEDOMS
-from nexdyn.results.quantities import joint_labels
+from nexdyn.results.quantities import velocity_labels
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.statics.reduced import ReducedSystem
 from nexdyn.tree.tree import Tree
@@ -27,7 +26,7 @@ def freedoms(tree: Tree) -> list[tuple[str, str, str]]:
     """(position, velocity, unit of the position) of every degree of freedom of the tree."""
     found = []
     for joint in tree.joint_names:
-        labels = joint_labels(tree, joint, FREEDOMS)
+        labels = velocity_labels(tree, joint)
         kind = tree.system.joints[joint].kind if joint in tree.system.joints else "free"
         for label, unit in labels:
             last = label.rpartition(".")[2]
@@ -61,13 +60,10 @@ def input_effort(reduced: ReducedSystem, name: str) -> np.ndarray:
     efforts: dict[str, tuple[Any, int]] = {}
     for joint in system.joints.values():
         if joint.nv:
-            for k, (label, _) in enumerate(joint_labels(tree, joint.name, FREEDOMS)):
+            for k, (label, _) in enumerate(velocity_labels(tree, joint.name)):
                 efforts[label] = (joint, k)
     floating = [
-        label
-        for joint in tree.joint_names
-        if joint not in system.joints
-        for label, _ in joint_labels(tree, joint, FREEDOMS)
+        label for joint in tree.joint_names if joint not in system.joints for label, _ in velocity_labels(tree, joint)
     ]
     bodies = {f"{body}.{part}": (body, i) for body in system.bodies for i, part in enumerate(COMPONENTS)}
     poses, T = reduced.bodies(reduced.q0), reduced.transmission(reduced.q0)

@@ -17,10 +17,8 @@ import numpy as np
 
 from nexdyn.errors import warn
 from nexdyn.joints import JOINTS
-from nexdyn.joints.helical import Helical
 from nexdyn.joints.kinds import REGISTERED
 from nexdyn.model.joint import Joint
-from nexdyn.model.parameters import number
 from nexdyn.spatial.algebra import Mat3, Pose, Vec3
 from nexdyn.spatial.rotations import log_rotation, quaternion
 
@@ -107,8 +105,8 @@ def coordinates_between(
     ):  # of the two that are one rotation, that with w ≥ 0
         found[:4] *= -1.0
     own: tuple[float, ...] = ()
-    if isinstance(joint, Helical):
-        own = (number(joint.pitch, values, f"pitch of {joint}"),)
+    if joint.advances:
+        own = (joint.own_number(values),)
         turns = np.round((p[2] / own[0] - found[0]) / (2 * np.pi)) if own[0] else 0.0
         found[0] += 2 * np.pi * turns
     still = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))

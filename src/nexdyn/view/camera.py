@@ -15,7 +15,6 @@ MARGIN = 1.2
 """The frame is so many times as large as what it holds: of its area the subject's box takes 70 % at most."""
 ELEVATION = 18.0
 """Above the horizon [deg]."""
-ONE_AXIS = ("revolute", "prismatic", "cylindrical", "helical")
 
 
 class Camera(NamedTuple):
@@ -46,7 +45,7 @@ def side(system: System, up: np.ndarray) -> np.ndarray:
     y = np.cross(up, x)
     axes = []
     for joint in system.joints.values():
-        if joint.kind in ONE_AXIS:
+        if joint.about_z and joint.nv:
             R_WP, _ = joint.parent.pose(system.values)
             axes.append(R_WP @ joint.frames(system.values).R_AJ[:, 2])
     if axes and np.linalg.svd(np.array(axes))[1][1:].max(initial=0.0) < 1e-3 * len(axes):

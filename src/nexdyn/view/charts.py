@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
-from nexdyn.results.freedoms import COORDINATES, FREEDOMS
-from nexdyn.results.quantities import QUANTITIES, joint_labels
+from nexdyn.results.quantities import QUANTITIES, coordinate_labels, velocity_labels
 from nexdyn.tree.core.compile import joint_class
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ def _columns(result: Result, name: str, joint: str = "") -> list[tuple[str, np.n
         )
     else:
         values = observed.of_joint(name, joint)
-        own = joint_labels(observed.tree, joint, COORDINATES if name == "joint_position" else FREEDOMS)
+        own = (coordinate_labels if name == "joint_position" else velocity_labels)(observed.tree, joint)
         if not own:
             raise InputError(
                 f"joint {joint!r} is fixed and has no coordinates; joints: {', '.join(observed.tree.joint_names)}"
@@ -174,11 +173,11 @@ def _phase(result: Result, _: str, of: list[str]) -> list[Panel]:
     joints = _named(of, "joint", _moving(result))
     found = []
     for joint in joints:
-        kind = joint_class(result.system.joints.get(joint)).kind
-        if COORDINATES[kind] != FREEDOMS[kind]:
+        page = joint_class(result.system.joints.get(joint))
+        if page.coordinate_labels != page.velocity_labels:
             if of:
                 raise InputError(
-                    f"joint {joint!r} is {kind}: its velocities are not the rates of its coordinates, a quaternion's; "
+                    f"joint {joint!r} is {page.kind}: its velocities are not the rates of its coordinates, a quaternion's; "
                     f"a phase portrait is of joints like {', '.join(_with_rates(result)) or 'none in this system'}"
                 )
             continue
@@ -197,8 +196,8 @@ def _phase(result: Result, _: str, of: list[str]) -> list[Panel]:
 
 
 def _with_rates(result: Result) -> list[str]:
-    kinds = {joint: joint_class(result.system.joints.get(joint)).kind for joint in _moving(result)}
-    return [joint for joint, kind in kinds.items() if COORDINATES[kind] == FREEDOMS[kind]][:5]
+    pages = {joint: joint_class(result.system.joints.get(joint)) for joint in _moving(result)}
+    return [joint for joint, page in pages.items() if page.coordinate_labels == page.velocity_labels][:5]
 
 
 # --- bodies and measures --------------------------------------------------------------------------------------------

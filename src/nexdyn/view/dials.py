@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.model.joint import Joint
-from nexdyn.results.freedoms import COORDINATES, FREEDOMS
 from nexdyn.spatial.rotations import exp_quaternion, log_quaternion
 
 
@@ -37,7 +36,7 @@ class Dial(NamedTuple):
 
 def dials(joint: Joint, values: Mapping[str, float], q: np.ndarray) -> list[Dial]:
     """The dials of a joint that stands at q (nq,); none of what cannot move."""
-    labels = COORDINATES.get(joint.kind, ())
+    labels = joint.coordinate_labels
     found = []
     if [unit for _, unit in labels[:4]] == ["1"] * 4:
         for k, axis in enumerate("xyz"):
@@ -62,13 +61,13 @@ def dials(joint: Joint, values: Mapping[str, float], q: np.ndarray) -> list[Dial
 
 def neutral(joint: Joint) -> np.ndarray:
     """The coordinates (nq,) of a joint that is not moved."""
-    return np.array([float(name == "qw") for name, _ in COORDINATES.get(joint.kind, ())])
+    return np.array([float(name == "qw") for name, _ in joint.coordinate_labels])
 
 
 def ranges(joint: Joint, values: Mapping[str, float], value: float, freedom: int = 0) -> tuple[float, float]:
     """What a slider of a freedom goes over [rad, m]: its limits, else half a turn or half a metre to both sides of 0 and of `value`."""
     resolved = joint.resolved(values)
-    reach = 0.5 if FREEDOMS[joint.kind][freedom][1] == "m" else np.pi
+    reach = 0.5 if joint.velocity_labels[freedom][1] == "m" else np.pi
     lower, upper = float(resolved.lower[freedom]), float(resolved.upper[freedom])
     lower = lower if np.isfinite(lower) else min(value, 0.0) - reach
     upper = upper if np.isfinite(upper) else max(value, 0.0) + reach

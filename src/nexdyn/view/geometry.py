@@ -40,7 +40,7 @@ from nexdyn.model.system import System
 from nexdyn.spatial.lengths import UNITS
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.extras import need
-from nexdyn.view.parts import fittings, rolling
+from nexdyn.view.parts import fittings, is_hinge, rolling
 from nexdyn.view.surfaces import (
     Color,
     Piece,
@@ -67,11 +67,8 @@ GREY: Color = (0.72, 0.74, 0.77, 1.0)
 THIN = 0.05
 """Radius of a drawn rod, of the median distance that rods bridge."""
 _SHOWN = 6
-ON_AXIS = frozenset({"revolute", "cylindrical", "helical"})
 BETWEEN_POINTS = frozenset({"point_spring", "force_table"})
 """Forces that are drawn between two points (links.py)."""
-HINGES = ON_AXIS | {"universal", "spherical"}
-"""Joints in which two bodies turn about each other at one place."""
 
 
 def pieces(system: System) -> list[Piece]:
@@ -257,12 +254,12 @@ class _Drawing:
         """A point (3,) [m] of each hinge of a body; of an axis the point that is nearest to both centres of mass."""
         values, found = self.system.values, []
         for joint in self.system.joints.values():
-            if joint.kind not in HINGES or body not in (joint.parent.name, joint.child.name):
+            if not is_hinge(joint) or body not in (joint.parent.name, joint.child.name):
                 continue
             frames = joint.frames(values)
             on_parent = joint.parent.name == body
             R, p = (frames.R_AJ, frames.p_AJ) if on_parent else (frames.R_BJ, frames.p_BJ)
-            if joint.kind in ON_AXIS:
+            if joint.about_z:
                 sides = ((joint.parent.name, frames.R_AJ, frames.p_AJ), (joint.child.name, frames.R_BJ, frames.p_BJ))
                 z = [R_XJ[:, 2] @ (self.coms[name] - p_XJ) for name, R_XJ, p_XJ in sides if name in self.coms]
                 p = p + float(np.mean(z)) * R[:, 2]

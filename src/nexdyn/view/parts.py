@@ -21,6 +21,7 @@ import numpy as np
 
 from nexdyn.forces.actuator import Actuator
 from nexdyn.model.coupling import Gear, RackAndPinion
+from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.view.surfaces import (
     WHEEL,
@@ -44,8 +45,6 @@ STEEL: Color = (0.42, 0.45, 0.50, 1.0)
 BRASS: Color = (0.72, 0.58, 0.25, 1.0)
 RUBBER: Color = (0.16, 0.17, 0.19, 1.0)
 SPOKES = 6
-ABOUT_Z = frozenset({"revolute", "cylindrical", "helical", "planar"})
-"""Joints whose parent and child have the axis z in common, about which they turn."""
 PARALLEL = 0.999
 """Cosine of the angle between axes that count as parallel."""
 
@@ -67,6 +66,17 @@ def fittings(system: System, shown: dict[str, list[Piece]], unit: float) -> list
     return [*motors(system, shown, unit), *gears(system, shown, unit), *springs(system, unit)]
 
 
+def turns_about_z(joint: Joint) -> bool:
+    """Whether parent and child have the axis z in common, about which they turn, and no other."""
+    return {(step.what, step.axis) for step in joint.steps if step.what != "slide"} == {("turn", 2)}
+
+
+def is_hinge(joint: Joint) -> bool:
+    """Whether two bodies turn about each other in it at one place of an axis."""
+    slides = [step.axis for step in joint.steps if step.what == "slide"]
+    return len(slides) < len(joint.steps) and set(slides) <= {2}
+
+
 def driven(system: System) -> list[Driven]:
     """What actuators, efforts in joints and drivers of coordinates act along, each direction once."""
     found: dict[tuple[str, int], Driven] = {}
@@ -78,7 +88,7 @@ def driven(system: System) -> list[Driven]:
             continue
         what, side, axis = joint.directions[k]
         f, turns = joint.frames(system.values), what == "turn"
-        if side == "B" and not (turns and joint.kind in ABOUT_Z):
+        if side == "B" and not (turns and turns_about_z(joint)):
             continue
         R = f.R_AJ @ with_z(np.eye(3)[axis])
         found.setdefault(
@@ -139,7 +149,7 @@ def _axis(system: System, name: str) -> _Axis:
 
 
 def _wheels(system: System, gear: Gear, shown: dict[str, list[Piece]], unit: float) -> list[Piece]:
-    if any(system.joint(name).kind not in ABOUT_Z for name in (gear.joint_a, gear.joint_b)):
+    if not all(turns_about_z(system.joint(name)) for name in (gear.joint_a, gear.joint_b)):
         return []
     a, b = _axis(system, gear.joint_a), _axis(system, gear.joint_b)
     ratio = -gear.law(system.values).terms[1].coefficient

@@ -2,8 +2,8 @@
 
     X_WB = X_WA X_AJ T(q) X_BJ⁻¹
 
-T(q) is a row of steps, one after another: "turn" about an axis of the joint and "shift" along it, by f q_i + o, and "quaternion", four
-coordinates from the i-th. Coordinates that follow others have f and o of what they follow. The pages of the joints have the same T(q).
+T(q) is a row of steps, one after another: "turn" about an axis of the joint and "slide" along it, by f q_i + o, and "quaternion", four
+coordinates from the i-th: the steps of the joint's page. Coordinates that follow others have f and o of what they follow.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.model.parameters import number
 from nexdyn.spatial.rotations import quaternion
+from nexdyn.tree.core.compile import joint_class
 from nexdyn.view.collision import CollisionShapes
 from nexdyn.view.dials import Dial
 from nexdyn.view.marks import Marks, Names
@@ -23,20 +23,6 @@ if TYPE_CHECKING:
     from nexdyn.tree.tree import Tree
     from nexdyn.view.stage import Stage
 
-X, Y, Z = 0, 1, 2
-STEPS: dict[str, list[tuple[str, int, int]]] = {
-    "fixed": [],
-    "revolute": [("turn", Z, 0)],
-    "prismatic": [("shift", Z, 0)],
-    "helical": [("turn", Z, 0), ("shift", Z, 0)],
-    "cylindrical": [("turn", Z, 0), ("shift", Z, 1)],
-    "universal": [("turn", Z, 0), ("turn", X, 1)],
-    "spherical": [("quaternion", 0, 0)],
-    "planar": [("shift", X, 0), ("shift", Y, 1), ("turn", Z, 2)],
-    "cartesian": [("shift", X, 0), ("shift", Y, 1), ("shift", Z, 2)],
-    "free": [("shift", X, 4), ("shift", Y, 5), ("shift", Z, 6), ("quaternion", 0, 0)],
-}
-"""Of each kind of joint: what is done, the axis, and by which of its coordinates."""
 MOST_SLIDERS = 60
 
 
@@ -59,13 +45,13 @@ def _joints(tree: Tree) -> list[list[Any]]:
         joint = arc.joint
         frames = None if joint is None else joint.frames(values)
         steps = []
-        for what, axis, k in STEPS["free" if joint is None else joint.kind]:
+        for what, axis, k in joint_class(joint).steps:
             column, factor, offset = int(c.first_q[a]) + k, 1.0, 0.0
             if coupling is not None:
                 factor, offset = float(coupling.q_factor[column]), float(coupling.q_offset[column])
                 column = int(coupling.q_column[column])
-            if joint is not None and joint.kind == "helical" and what == "shift":
-                pitch = number(joint.pitch, values, f"pitch of {joint}")  # type: ignore[attr-defined]
+            if joint is not None and joint.advances and what == "slide":
+                pitch = joint.own_number(values)
                 factor, offset = pitch * factor, pitch * offset
             steps.append([what, axis, column, factor, offset])
         at = [_pose(np.eye(3), np.zeros(3))] * 2

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nexdyn.forces.actuator import Actuator
-from nexdyn.results.freedoms import FREEDOMS
 from nexdyn.results.segments import switched
 from nexdyn.simulation.continuing import states_of
 from nexdyn.view.dials import Dial, dials, neutral, ranges
@@ -133,7 +132,7 @@ class TouchControls:
         """Where the target of an actuator may be put: within the joint's limits, or those of effort and velocity; and its unit."""
         system = self._touch.session.system
         joint = system.joints[force.joint]
-        unit = FREEDOMS[joint.kind][force.freedom][1]
+        unit = joint.velocity_labels[force.freedom][1]
         if force.kind == "position_actuator":
             return *ranges(joint, system.values, value, force.freedom), unit
         moves = force.kind == "velocity_actuator"

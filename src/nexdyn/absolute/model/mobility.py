@@ -17,14 +17,13 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.absolute.model.redundancy import RANK_TOLERANCE, Block, Redundancy
 from nexdyn.joints.general import GeneralJoint
 from nexdyn.joints.revolute_prismatic import RevolutePrismatic
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import WAYS, Joint
 from nexdyn.spatial.rotations import rotation_matrix
 
 LARGEST = 3000
 """Tree coordinates of a block up to which its motions are told."""
 SMALLEST = 1e-6
 """A part of a motion below this is none."""
-WAYS = ("turns about x", "turns about y", "turns about z", "slides along x", "slides along y", "slides along z")
 _BLOCKED = {"DX": 3, "DY": 4, "DZ": 5}
 
 
@@ -79,8 +78,8 @@ def _is_slot(model: AbsoluteModel, block: Block) -> bool:
 def free_ways(joint: Joint) -> list[tuple[str, int]]:
     """How a joint in no loop moves: way, and in how many degrees of freedom."""
     rows = [equation for equation, _ in joint.rows]
-    if joint.kind in _OTHER_WAYS:
-        return [*_OTHER_WAYS[joint.kind]]
+    if joint.ways:
+        return [*joint.ways]
     if isinstance(joint, GeneralJoint):
         return [
             (way, 1)
@@ -91,23 +90,6 @@ def free_ways(joint: Joint) -> list[tuple[str, int]]:
     blocked = {_BLOCKED[row] for row in rows if row in _BLOCKED}
     turns = {0: WAYS[:3], 1: (WAYS[0], WAYS[2]), 2: (WAYS[2],), 3: ()}[turned]
     return [(way, 1) for way in (*turns, *(WAYS[i] for i in (3, 4, 5) if i not in blocked))]
-
-
-_TURNS = tuple((way, 1) for way in WAYS[:3])
-_OTHER_WAYS: dict[str, tuple[tuple[str, int], ...]] = {
-    "helical": ((WAYS[2], 1),),
-    "rod": (*_TURNS, ("swings about its other end", 2)),
-    "perpendicular": (("turns about its two axes", 2), *((way, 1) for way in WAYS[3:])),
-    "revolute_prismatic": ((WAYS[2], 1), ("slides along its slot", 1)),
-    "revolute_spherical": (*_TURNS, ("swings about its axis", 1)),
-    "point_on_curve": (*_TURNS, ("slides along its curve", 1)),
-    "point_on_surface": (*_TURNS, ("slides on its surface", 2)),
-    "user_constraint": (("moves as its function lets it", 5),),
-    "rolling_disk": (("rolls on its plane", 3),),
-    "rolling_sphere": (("rolls on its plane", 3),),
-    "knife_edge": (("moves, but not along its axle", 5),),
-    "velocity_constraint": (("moves as its function lets it", 5),),
-}
 
 
 def _of_block(model: AbsoluteModel, block: Block, q: np.ndarray) -> list[Motion]:

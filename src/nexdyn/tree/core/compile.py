@@ -19,7 +19,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.joints.fixed import Fixed
 from nexdyn.joints.free import Free
-from nexdyn.joints.kinds import CYLINDRICAL, FIXED, HELICAL, OF_ANY, OF_PACKAGE, PRISMATIC, REGISTERED, REVOLUTE
+from nexdyn.joints.kinds import FIXED, OF_ANY, OF_PACKAGE, REGISTERED
 from nexdyn.model.joint import Joint, ResolvedJoint
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest, spanning_forest
@@ -31,8 +31,6 @@ from nexdyn.tree.core.tables import Bodies, Body, Dof, Dofs, Rigid, Rigids, Tree
 EPS = float(np.finfo(float).eps)
 _KNOWN: dict[int, tuple[ref[System], tuple[int, int], Compiled]] = {}
 """Trees of systems by their identity; what a system holds is fixed (`Element`), and nothing writes into the tables."""
-ABOUT_Z = (FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL)
-"""Joints that turn their child about z, or not at all."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,7 @@ def _frames(system: System, forest: Forest) -> tuple[np.ndarray, np.ndarray, np.
 
 def _turned_about_z(R: np.ndarray, kinds: list[type[Joint]]) -> np.ndarray:
     """Which joints turn their child about the parent's z alone, (arcs,); of those, R loses what rounding left elsewhere."""
-    about_z = np.array([kind.code in ABOUT_Z for kind in kinds], dtype=bool)
+    about_z = np.array([kind.about_z for kind in kinds], dtype=bool)
     found = about_z & (np.abs(R[:, :, 2] - [0.0, 0.0, 1.0]).max(axis=1) < 8 * EPS)
     c, s = R[found, 0, 0] + R[found, 1, 1], R[found, 1, 0] - R[found, 0, 1]
     r = np.hypot(c, s)
