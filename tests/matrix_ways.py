@@ -69,7 +69,7 @@ class Way:
 
     def takes(self, element: str, carrier: str) -> bool:
         """Whether an element in a carrier has cells here."""
-        held = carrier != "ring" or not element.startswith(ACTING) or self.name in ON_A_RING
+        held = True
         here = not element.startswith(self.without) and (not self.alone or element.startswith(self.alone))
         return held and carrier in self.carriers and here
 

@@ -71,8 +71,8 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
-def parts(place: Place) -> list[Path]:
-    return sorted((place.kernels / "parts").iterdir())
+def parts(place: Place, kind: str = "part") -> list[Path]:
+    return sorted((place.kernels / "parts").glob(f"*.{kind}"))
 
 
 def test_a_part_is_compiled_once_for_all_entries_and_processes(place: Place) -> None:
@@ -99,6 +99,23 @@ def test_an_entry_whose_parts_are_lost_or_damaged_is_compiled_anew(place: Place,
     again = place.run()
     assert again["one"] == ONE and len(again["made"]) == 2 and again["misses"] == 1
     assert place.run()["misses"] == 0
+
+
+@pytest.mark.parametrize("harm", ["gone", "cut", "changed", "empty"])
+def test_what_calls_a_part_whose_bitcode_is_lost_or_damaged_compiles_it_anew(place: Place, harm: str) -> None:
+    place.run()
+    kept = parts(place, "bitcode")
+    assert len(kept) == 2, "each has a file of its own, whichever formulas call it"
+    for part in kept:
+        content = part.read_bytes()
+        if harm == "gone":
+            part.unlink()
+        else:
+            part.write_bytes({"cut": content[:-9], "changed": content[:-9] + bytes(9), "empty": b""}[harm])
+    both = place.run(place.root / "both.py")
+    assert (both["one"], both["other"], both["misses"]) == (ONE, OTHER, 1)
+    again = place.run(place.root / "both.py")
+    assert (again["one"], again["other"], again["misses"], again["made"]) == (ONE, OTHER, 0, [])
 
 
 def test_a_part_whose_own_part_is_lost_is_not_loaded_without_it(place: Place) -> None:

@@ -174,7 +174,8 @@ def test_warm_says_what_is_ready_and_where(
 def test_every_command_that_is_made_ready_runs(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not warm._runs_here(line):
         pytest.skip("what it needs is not installed")
-    (tmp_path / "robot.urdf").write_text(warm.ROBOT)
+    for name, text in warm.FILES.items():
+        (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     assert main(line.split()) == 0
 

@@ -47,8 +47,13 @@ COMMANDS = (
     "compare double-pendulum",
     "run four-bar --method projection",
     "view hinge-chain --html page.html",
+    "run andrews --t-end 0.01",
+    "run space-robot --t-end 0.2",
+    "run bouncing-ball",
+    "run ball.yaml",
+    "run ball.yaml --method hht",
 )
-"""The commands that are made ready, the most used first."""
+"""The commands that are made ready, the most used first: without forces, with forces, and with contact, which have kernels of their own."""
 EXTRAS = {"view": "viser"}
 """Commands that need more than the package, and the module that comes with it."""
 READY, OUT_OF_TIME = "ready", "out of time"
@@ -71,6 +76,18 @@ ROBOT = """\
     <limit lower="-0.2" upper="0.2" effort="50" velocity="5"/><dynamics damping="5"/></joint>
 </robot>
 """
+BALL = """\
+name: ball
+bodies:
+  ball: {mass: 1.0, inertia: [4.0e-3, 4.0e-3, 4.0e-3], position: [0, 0, 0.11], shapes: [{type: sphere, radius: 0.1}]}
+joints:
+  free: {type: free, parent: ground, child: ball}
+contacts:
+  floor: {a: ball, stiffness: 1.0e+5, damping: 0.5, friction: 0.5}
+simulation: {t_end: 0.2}
+"""
+FILES = {"robot.urdf": ROBOT, "ball.yaml": BALL}
+"""What commands read that is no demo."""
 
 
 def command(
@@ -204,7 +221,8 @@ def _made_ready(
     """Run commands under each of the settings, several at once, until `end`; each as it ends, and how."""
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
-        (Path(folder) / "robot.urdf").write_text(ROBOT, encoding="utf-8")
+        for name, text in FILES.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
         running = {
             pool.submit(_run, line, setting, Path(folder), place, end): line for setting in settings for line in lines
         }
@@ -221,7 +239,7 @@ def _run(line: str, setting: dict[str, str], folder: Path, place: Path, end: flo
     if not left > 0.0:
         return OUT_OF_TIME
     with tempfile.TemporaryDirectory(dir=folder) as here:
-        arguments = [str(folder / word) if word == "robot.urdf" else word for word in line.split()]
+        arguments = [str(folder / word) if word in FILES else word for word in line.split()]
         try:
             done = subprocess.run(
                 [sys.executable, "-c", OF_THIS_PACKAGE, *arguments], cwd=here, env=os.environ | setting | {"NEXDYN_CACHE_DIR": str(place)},

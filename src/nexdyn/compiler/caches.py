@@ -149,14 +149,18 @@ class _BitcodeCacheImpl(_CacheImpl):
 
     def reduce(self, data: Any) -> Any:
         """As Numba does, but without a search for environments, which only what Python calls has."""
-        library, descriptor = data.library.serialize_using_object_code(), data.fndesc
+        (name, kind, (bitcode, parts)), descriptor = data.library.serialize_using_object_code(), data.fndesc
+        library = name, kind, (bitcode, machine_code.put_by(parts))
         descriptor.typemap = descriptor.calltypes = None
         return (
             library, descriptor, data.environment, data.signature, data.objectmode, data.lifted, "", data.reload_init, (),
         )  # fmt: skip
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
-        (name, _, (bitcode, parts)), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
+        (name, _, (bitcode, kept)), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
+        parts = machine_code.taken_out(kept)
+        if parts is None:
+            return None
         library = BitcodeLibrary.read(target_context.codegen(), name, bitcode, parts)
         result: Any = compiler.CompileResult
         return result(

@@ -200,10 +200,6 @@ class _Library(codegen.JITCodeLibrary):
         raise NotImplementedError
 
 
-_PARTS: dict[str, Part] = {}
-"""Parts that came from the disk, each once: the file of a formula holds those of all that it calls."""
-
-
 class BitcodeLibrary(_Library):
     """What a formula compiles to: bitcode that others link, never machine code of its own.
 
@@ -290,7 +286,7 @@ class BitcodeLibrary(_Library):
     @classmethod
     def read(cls, generator: Any, name: str, bitcode: bytes, parts: dict[str, Part]) -> BitcodeLibrary:
         library = cls(generator, name)
-        library._keep(bitcode, {name: _PARTS.setdefault(name, part) for name, part in parts.items()})
+        library._keep(bitcode, parts)
         return library
 
 

@@ -7,6 +7,8 @@ one compilation (they hold a random number, see `kernel`), so whatever has the n
     file     name of the part and kind of the machine, hashed
     content  a digest, the names of what it calls, and the object file, compressed
 
+Its bitcode is kept likewise, for entries that are compiled later: once, whichever formulas call it, and for all kinds of machines.
+
 The entries of one formulation share most of what they are made of. Compiled whole, they took seven tenths of the time in which the
 tests' kernels are compiled.
 """
@@ -107,22 +109,71 @@ def _made(generator: Any, name: str, parts: dict[str, Part]) -> Code | None:
     passes.run(module, builder)
     code = needs_of(module, parts), generator._tm.emit_object(module)
     if part.kept:
-        _write(_file(generator.magic_tuple(), name, kernel_folders.parts_folder()), part.page, code)
+        content = json.dumps(code[0]).encode() + b"\n" + zlib.compress(code[1], 1)
+        _write(_file(name, generator.magic_tuple(), kernel_folders.parts_folder()), part.page, content)
     return code
 
 
-def _file(kind: tiers.Kind, name: str, folder: Path | None) -> Path | None:
-    """Where a part is kept in `folder`, made for `kind`."""
+# --- bitcode of parts: once on disk, and once in a process ----------------------------------------------------------------------------
+
+_PARTS: dict[str, Part] = {}
+"""Parts that came from the disk."""
+_put_by: set[str] = set()
+"""Parts that this process has put there."""
+
+
+def put_by(parts: dict[str, Part]) -> dict[str, Part]:
+    """Parts as the file of a formula holds them: without their bitcode, which has a file of its own, since many formulas call it."""
+    folder = kernel_folders.parts_folder()
+    out = {}
+    for name, part in parts.items():
+        if name in _put_by or name in _PARTS or _write(_file(name, BITCODE, folder), part.page, part.bitcode):
+            _put_by.add(name)
+            out[name] = part._replace(bitcode=b"")
+        else:
+            out[name] = part
+    return out
+
+
+def taken_out(parts: dict[str, Part]) -> dict[str, Part] | None:
+    """The same with their bitcode; None where that of one is kept no longer."""
+    out = {}
+    for name, part in parts.items():
+        known = _PARTS.get(name)
+        if known is None:
+            bitcode = part.bitcode or _content(name, BITCODE)
+            if not bitcode:
+                return None
+            known = _PARTS[name] = part._replace(bitcode=bitcode)
+        out[name] = known
+    return out
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+BITCODE = ("bitcode",)
+"""Is the same for all processors."""
+
+
+def _file(name: str, kind: tuple[str, ...], folder: Path | None) -> Path | None:
+    """Where what is made of a part for `kind` is kept in `folder`."""
     key = hashlib.sha256(repr((name, kind)).encode()).hexdigest()
-    return None if folder is None else folder / f"{key[:32]}.part"
+    return None if folder is None else folder / f"{key[:32]}.{'bitcode' if kind == BITCODE else 'part'}"
 
 
 def _read(generator: Any, name: str) -> Code | None:
-    """A part as it was kept, or came with the package; None where it was not, or is damaged."""
-    own, shipped = kernel_folders.parts_folder(), kernel_folders.SHIPPED / kernel_folders.PARTS
-    kinds = tiers.kinds(generator)
-    for kind, folder in ((kinds[0], own), *((kind, shipped) for kind in kinds)):
-        file = _file(kind, name, folder)
+    """The machine code of a part as it was kept, or came with the package; None where it was not, or is damaged."""
+    for kind in tiers.kinds(generator):
+        if content := _content(name, kind):
+            needs, code = content.split(b"\n", 1)
+            return tuple(json.loads(needs)), zlib.decompress(code)
+    return None
+
+
+def _content(name: str, kind: tuple[str, ...]) -> bytes:
+    """What is kept of a part, or came with the package; nothing where it was not, or is damaged."""
+    for folder in (kernel_folders.parts_folder(), kernel_folders.SHIPPED / kernel_folders.PARTS):
+        file = _file(name, kind, folder)
         try:
             digest, content = (b"", b"") if file is None else file.read_bytes().split(b"\n", 1)
         except (OSError, ValueError):
@@ -130,22 +181,22 @@ def _read(generator: Any, name: str) -> Code | None:
         if file is not None and hashlib.sha256(content).hexdigest().encode() == digest:
             with contextlib.suppress(OSError):
                 os.utime(file)  # used: see `kernel_folders`
-            needs, code = content.split(b"\n", 1)
-            return tuple(json.loads(needs)), zlib.decompress(code)
-    return None
+            return content
+    return b""
 
 
-def _write(file: Path | None, page: str, code: Code) -> None:
-    """Keep a part, unless its sources changed meanwhile or nothing can be written."""
+def _write(file: Path | None, page: str, content: bytes) -> bool:
+    """Keep what is made of a part, unless its sources changed meanwhile or nothing can be written; whether it is kept."""
     if file is None:
-        return
+        return False
     without = kernel_folders.not_part_of(kernel_folders.PACKAGE / page) if page else ()
-    content = json.dumps(code[0]).encode() + b"\n" + zlib.compress(code[1], 1)
     unfinished = file.with_suffix(f".{os.getpid()}")
     try:
         if kernel_folders.unchanged(without, int(time.monotonic())):
             unfinished.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
             unfinished.replace(file)
+            return True
     except OSError:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
+    return False
