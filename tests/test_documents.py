@@ -382,20 +382,24 @@ def test_tutorials_follow_each_other() -> None:
     listed = re.search(r":caption: Tutorials\n\n(.*?)\n```", index, re.DOTALL)
     assert listed is not None
     pages = listed[1].split("\n")
-    assert pages == ["getting_started", "assembly", "robot_arm", "contact_and_control", "calibration", "batches"]
+    assert pages == ["getting_started", "assembly", "robot_arm", "ball_box_slope", "calibration", "batches"]
     for page, following in itertools.pairwise(pages):
         last = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").rstrip().rpartition("\n\n")[2]
         assert last.startswith(f"Next: {{doc}}`{following}`"), page
 
 
-def test_numbers_that_the_tutorial_of_the_arm_prints_are_those_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
-    page = ROOT / "docs" / "robot_arm.md"
+@pytest.mark.parametrize(("name", "count"), [("robot_arm", 3), ("ball_box_slope", 9)])
+def test_numbers_that_a_tutorial_prints_are_those_next_to_them(
+    name: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / f"{name}.md"
     program: dict[str, object] = {"__name__": page.stem}
     for example in examples(page):
         exec(compile(example, str(page), "exec"), program)
     said = capsys.readouterr().out.split("\n")
-    shown = re.findall(r"^print\(.*\)  # (.* rad)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(shown) == 3 and [line for line in said if line.endswith(" rad")] == shown
+    shown = re.findall(r"^print\(.*\)  # ([^,[\n]*)(?:, .*)?$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) == count and [line for line in said if line in shown] == shown
 
 
 def test_the_chinese_tutorial_is_the_twin_of_the_english_one() -> None:
