@@ -43,7 +43,7 @@ ANSWERS = {
     "check": "check four-bar",
     "compare": "compare hinge-chain rk4 dopri5 euler --t-end 0.1",
     "equilibrium": "equilibrium hinge-chain",
-    "linearize": "linearize hinge-chain --rest",
+    "linearize": "linearize hinge-chain --rest --set start=0.5",  # from the side both equilibria are as near
     "plot": "plot hinge-chain.nc",
     "plot of": "plot hinge-chain.nc reaction --of hinge1 --out reaction.png",
     "run robot": "run robot.urdf --t-end 0.2",
