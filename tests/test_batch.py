@@ -390,7 +390,7 @@ def test_names_that_nothing_carries_are_refused_for_all() -> None:
 @pytest.mark.parametrize(("options", "message"), [
     ({"batch": 3}, "batch is 3; an nx.Batch is needed"),
     ({"threads": 0}, "threads is 0"),
-    ({"q0": (0, 0)}, "q0 stands beside batch"),
+    ({"q0": (0, 0)}, "q0 is given together with batch"),
     ({"output_every": 0}, "output_every is 0"),
     ({"output_times": [0.5, 0.1]}, "output_times must increase"),
     ({"batch": None, "threads": 2}, "threads and store belong to a batch"),

@@ -485,7 +485,7 @@ def test_plot_writes_a_figure_named_after_the_result(nexdyn: Nexdyn, tmp_path: P
     ("line", "message"),
     [
         ("plot hinge-chain", "nexdyn run hinge-chain && nexdyn plot hinge-chain.nc"),
-        ("plot x", "x: no such file; beside it is 'dp.nc'; nexdyn run MODEL writes a result"),
+        ("plot x", "x: no such file; in the same folder is 'dp.nc'; nexdyn run MODEL writes a result"),
         ("plot dq.nc", "dq.nc: no such file; did you mean 'dp.nc'?"),
         ("plot dp.nc enrgy", "no plot 'enrgy'; did you mean 'energy'? plots: energy, joint_position"),
         ("plot dp.nc reaction --of hing1", "no joint 'hing1'; did you mean 'hinge1'? joints: hinge1, hinge2"),

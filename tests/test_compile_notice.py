@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import re
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from nexdyn import kernel_folders
 from nexdyn.assembly import compile_notice
 from nexdyn.assembly.compile_notice import CompileNotice
 from nexdyn.assembly.stopwatch import compiling_told
@@ -128,6 +130,30 @@ def test_two_seconds_pass_in_silence_and_what_follows_is_counted(screen: Screen)
     assert at(111.0, "end", of("long")) == ""
     assert screen.getvalue().count("\n") == 1
     assert at(200.0, "start", of("next")) == "nexdyn: compiling march.next, after 2 other functions, for 12 s so far"
+
+
+def test_kernels_of_other_versions_are_told_once_with_the_cure(
+    screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "made.json").write_text(json.dumps({"versions": kernel_folders.versions() | {"NumPy": "1.0"}}))
+    monkeypatch.setattr(kernel_folders, "SHIPPED", tmp_path)
+    monkeypatch.setattr(compile_notice, "SILENT", 0.0)
+    now = [0.0]
+    notice = CompileNotice(lambda: now[0])
+    for name in ("first", "second"):
+        notice.on_start(of(name))
+        now[0] += 1.0
+        notice.on_end(of(name))
+    told = [line.rpartition("\r")[2] for line in screen.getvalue().split("\n")]
+    assert told[0].startswith("nexdyn: compiling what has not run before, once; ")
+    why = f"made for NumPy 1.0, here {kernel_folders.versions()['NumPy']}"
+    assert (
+        told[1] == f"nexdyn: kernels came with the package, but {why}; `nexdyn warm` compiles what first commands need"
+    )
+    assert len(told) == 3, "it stands once"
+    monkeypatch.setenv("NEXDYN_QUIET", "1")
+    CompileNotice(lambda: now[0]).on_start(of("third"))
+    assert screen.getvalue().count("`nexdyn warm`") == 1
 
 
 def test_who_has_words_of_their_own_is_left_alone(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import nexdyn as nx
@@ -157,6 +158,62 @@ def test_what_other_tools_compute_of_the_same_model_is_what_nexdyn_does(
     there: dict[str, Any] = {}
     exec(program, there)
     assert float(there["angle"]) == pytest.approx(float(here["angle"]), abs=2e-4)
+
+
+def turned(axis: str, degrees: float) -> np.ndarray:
+    """The rotation matrix about x or z."""
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return np.array([[1, 0, 0], [0, c, -s], [0, s, c]] if axis == "x" else [[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+def test_the_same_model_in_adams_and_simscape_has_the_same_motion() -> None:
+    """The numbers of their blocks, read as their documentation says: 3-1-3 angles, z of a marker or frame the axis of a hinge."""
+    page = (ROOT / "docs" / "coming_from.md").read_text(encoding="utf-8")
+    data, script = (
+        text
+        for text in re.findall(r"^```\{code-block\} (?:text|matlab)\n(.*?)^```", page, re.M | re.S)
+        if "+X" in text or "PART" in text
+    )
+
+    def of(statement: str, name: str) -> np.ndarray:
+        (line,) = re.findall(rf"^{statement},(.*(?:\n,.*)*)", data, re.MULTILINE)
+        found = re.search(rf"{name} = ([-\d.ED, ]+?)(?:, [A-Z]+ =|$)", line, re.MULTILINE)
+        return np.array([float(x.strip().rstrip("D")) for x in found[1].split(",")] if found else [0.0, 0.0, 0.0])
+
+    def euler(statement: str) -> np.ndarray:
+        a, b, c = of(statement, "REULER")
+        return turned("z", a) @ turned("x", b) @ turned("z", c)
+
+    def option(name: str) -> np.ndarray:
+        (found,) = re.findall(rf"'{name}', '\[?([-\d.e ]+)\]?'", script)
+        return np.array([float(x) for x in found.split()])
+
+    rod, marker = euler("PART/2"), of("MARKER/3", "QP")
+    adams = nx.System("adams", gravity=(0, 0, *map(float, re.findall(r"KGRAV = (\S+)", data))))
+    adams.add_body(
+        "rod", mass=float(of("PART/2", "MASS")[0]), inertia=tuple(of("PART/2", "IP")), com=tuple(of("MARKER/2", "QP"))
+    )
+    ground = euler("MARKER/1")
+    start = np.arctan2(*((ground.T @ rod @ euler("MARKER/3"))[[1, 0], 0]))
+    (rate,) = map(float, re.findall(r"FUNCTION = -([\d.]+)\*WZ\(3, 1\)", data))
+    adams.add_joint(
+        nx.Revolute("hinge", "ground", "rod", at=tuple(marker), axis=tuple(ground[:, 2]), damping=rate, q0=float(start))
+    )
+
+    (angle,) = option("RotationAngle")
+    frame = turned("x", float(angle))  # +X in the script
+    simscape = nx.System("simscape", gravity=tuple(option("GravityVector")))
+    moments = frame @ np.diag(option("MomentsOfInertia")) @ frame.T
+    simscape.add_body("rod", mass=float(option("Mass")[0]), inertia=moments, com=tuple(frame @ option("CenterOfMass")))
+    simscape.add_joint(
+        nx.Revolute(
+            "hinge", "ground", "rod", at=(0, 0, 0), axis=tuple(frame[:, 2]), damping=float(option("DampingCoefficient")[0]),
+            q0=float(np.radians(option("PositionTargetValue")[0])),
+        )
+    )  # fmt: skip
+    for system in (adams, simscape):
+        angle = float(nx.simulate(system, 2.0).joint_position("hinge")[-1])
+        assert f"at {angle:.4f} rad" in page, system.name
 
 
 # --- all blocks -----------------------------------------------------------------------------------------------------
@@ -325,20 +382,24 @@ def test_tutorials_follow_each_other() -> None:
     listed = re.search(r":caption: Tutorials\n\n(.*?)\n```", index, re.DOTALL)
     assert listed is not None
     pages = listed[1].split("\n")
-    assert pages == ["getting_started", "assembly", "robot_arm", "contact_and_control", "calibration", "batches"]
+    assert pages == ["getting_started", "assembly", "robot_arm", "ball_box_slope", "calibration", "batches"]
     for page, following in itertools.pairwise(pages):
         last = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").rstrip().rpartition("\n\n")[2]
         assert last.startswith(f"Next: {{doc}}`{following}`"), page
 
 
-def test_numbers_that_the_tutorial_of_the_arm_prints_are_those_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
-    page = ROOT / "docs" / "robot_arm.md"
+@pytest.mark.parametrize(("name", "count"), [("robot_arm", 3), ("ball_box_slope", 9)])
+def test_numbers_that_a_tutorial_prints_are_those_next_to_them(
+    name: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / f"{name}.md"
     program: dict[str, object] = {"__name__": page.stem}
     for example in examples(page):
         exec(compile(example, str(page), "exec"), program)
     said = capsys.readouterr().out.split("\n")
-    shown = re.findall(r"^print\(.*\)  # (.* rad)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(shown) == 3 and [line for line in said if line.endswith(" rad")] == shown
+    shown = re.findall(r"^print\(.*\)  # ([^,[\n]*)(?:, .*)?$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) == count and [line for line in said if line in shown] == shown
 
 
 def test_the_chinese_tutorial_is_the_twin_of_the_english_one() -> None:

@@ -55,7 +55,9 @@ def test_files_are_found_by_names_like_theirs_in_folders_like_theirs(
 
 def test_several_are_named_and_no_more_than_a_few(folder: Path) -> None:
     assert meant(Path("models/arm-9.yaml"), MODELS) == "; did you mean 'models/arm.yaml' or 'models/arm-long.yaml'?"
-    assert meant(Path("models/zzzz.yaml"), MODELS) == "; beside it are 'Crane.URDF', 'arm-long.yaml', 'arm.yaml'"
+    assert (
+        meant(Path("models/zzzz.yaml"), MODELS) == "; in the same folder are 'Crane.URDF', 'arm-long.yaml', 'arm.yaml'"
+    )
     assert meant(Path("study2.yaml"), MODELS) == "; did you mean 'study.yaml'?"
     assert meant(Path("results/run.csv"), MODELS) == ""
     assert meant(Path("nowhere/arm.yaml"), MODELS) == "; there is no folder 'nowhere'"

@@ -99,12 +99,12 @@ def simulate(
     loops: how minimal coordinates keep loops and drivers; Loops(), projection, by default.
     initial: a Result to go on from its last state, the report of `nx.assemble` or `nx.equilibrium`, or the
         posture of `nx.inverse_kinematics`, at rest.
-    q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default as described, at rest. Joints that are
-        named keep what they are given, or are refused. Arrays are moved to close loops, which `Result.warnings` tells.
+    q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default: the reference configuration, at rest. Joints
+        that are named keep what they are given, or are refused. Arrays are moved to close loops, which `Result.warnings` tells.
     output_every: steps between outputs. output_times [s]: outputs there instead; steps of adaptive HHT end there.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
-    on_gap: whether joints that stay open as described, by more than 1e-6 of the mechanism's size or 1e-6 rad, are closed with
-        a warning, kept in `Result.warnings`, or refused: "error". Likewise coordinates that start outside their limits, contacts
+    on_gap: whether joints that are open in the reference configuration, by more than 1e-6 of the mechanism's size or 1e-6 rad, are closed
+        with a warning, kept in `Result.warnings`, or refused: "error". Likewise coordinates that start outside their limits, contacts
         that start pressed in, and arrays q0, v0 that are moved. Constant explicit steps with which a contact would diverge are refused
         before the run; "accept" runs them, too, and warns.
     progress: called a few times a second with (t, t_end).

@@ -57,9 +57,9 @@ EPS_V = 1e-10
 AT_REST = 1e-14
 """Speeds [1/s, in units of the mechanism's size] that are rounding of 0, as where a clamp has stopped all."""
 COINCIDENT = 1e-12
-"""Distances of points, beside that from the origin, that are rounding."""
+"""Distances of points, relative to that from the origin, that are rounding."""
 HELD = 1e8
-"""Weight of a body that is to stay where it is, beside those of others."""
+"""Weight of a body that is to stay where it is, relative to those of others."""
 KEPT = 1e-6
 """Most by which a body may leave the pose that it is given, in rad and in units of the mechanism's size."""
 ILL_CONDITIONED = 1e-14
@@ -198,7 +198,7 @@ def mechanism_size(model: AbsoluteModel) -> float:
 
 
 def _spread(cloud: np.ndarray, arm: float) -> float:
-    """The largest distance of a point from the mean; 0 where it is rounding beside the largest length described."""
+    """The largest distance of a point from the mean; 0 where it is rounding relative to the largest length described."""
     spread = float(np.linalg.norm(cloud - cloud.mean(axis=0), axis=1).max(initial=0.0))
     return spread if spread > COINCIDENT * max(arm, float(np.abs(cloud).max(initial=0.0))) else 0.0
 
@@ -488,7 +488,7 @@ def _check_velocities(
     if given is None:
         return
     off = np.abs(given[0] @ v - given[1])
-    # beside the speeds that make it up
+    # relative to the speeds that make it up
     size = np.maximum(
         np.abs(given[1]), np.asarray(abs(given[0]) @ (speed * np.tile([1.0] * 3 + [report.length] * 3, model.nb)))
     )

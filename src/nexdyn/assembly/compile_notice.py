@@ -1,6 +1,7 @@
 """What a Python program says at a terminal, or in a notebook, while it compiles: what, that it is once, and for how long so far.
 
 The first two seconds of compiling pass in silence. Then one line stays, and another one below it moves until the function is compiled.
+Where kernels came with the package and do not serve, as they are of other versions, a second line says why, and what to do.
 Pipes, files and the processes of a sweep stay silent; so does the command line, which has its own bar. NEXDYN_QUIET=1 leaves it out.
 """
 
@@ -68,7 +69,7 @@ class CompileNotice(event.Listener):
         if not self._said:
             self._said = True
             with suppress(OSError, ValueError):  # nobody reads stderr, or it is closed
-                sys.stderr.write(f"{_first_line()}\n")
+                sys.stderr.write("".join(f"nexdyn: {line}\n" for line in (_first_line(), unserved()) if line))
         others = counted(self._count, "other function")
         self._write(f"nexdyn: compiling {self._mine.name}, after {others}, for {seconds:.0f} s so far")
 
@@ -87,7 +88,19 @@ def _first_line() -> str:
     from nexdyn.kernel_folders import cache_folder
 
     kept = "is kept for later runs" if cache_folder() else "is not kept: set NEXDYN_CACHE_DIR to a folder for it"
-    return f"nexdyn: compiling what has not run before, once; it {kept} ({QUIET}=1 leaves this out)"
+    return f"compiling what has not run before, once; it {kept} ({QUIET}=1 leaves this out)"
+
+
+def unserved() -> str:
+    """Why kernels that came with the package do not serve here, and the cure; nothing where they do, or none came."""
+    from nexdyn.kernel_folders import other_versions
+
+    differs = other_versions()
+    return (
+        f"kernels came with the package, but {differs}; `nexdyn warm` compiles what first commands need"
+        if differs
+        else ""
+    )
 
 
 def _is_wanted() -> bool:

@@ -125,7 +125,7 @@ class AssemblyReport:
     flipped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    """The joints that stay open as described and were closed by moving bodies."""
+    """The joints that are open in the reference configuration and were closed by moving bodies."""
     pivot_ratio: float = 1.0
     fallback: str = ""
 

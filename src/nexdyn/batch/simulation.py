@@ -80,7 +80,9 @@ def simulate_batch(
         raise InputError(f"threads is {threads!r}; a whole number, 1 or more, is needed")
     for name in ("q0", "v0"):
         if options.get(name) is not None:
-            raise InputError(f"{name} stands beside batch; put it into the batch, where one entry serves all members")
+            raise InputError(
+                f"{name} is given together with batch; put it into the batch, where one entry serves all members"
+            )
     run = _BatchRun(system, t_end, method, Batch.of(batch), store, progress, options)
     workers = min(threads or cores(), cores())
     if run.in_lanes:

@@ -26,7 +26,7 @@ from nexdyn.cli import (
 EXAMPLES = """\
 Examples:
   nexdyn run hinge-chain             simulate a demo, write hinge-chain.nc
-  nexdyn run robot.urdf --t-end 2    a robot, held by its base
+  nexdyn run robot.urdf --t-end 2    a robot with a fixed base
   nexdyn run scene.yaml --set L=0.5  a scene with another parameter
   nexdyn view hinge-chain            simulate it and play it in the browser
   nexdyn edit scene.yaml             the same, anew at each save of the file
@@ -35,11 +35,11 @@ Examples:
   nexdyn equilibrium four-bar        where it rests, and whether it stays
   nexdyn sweep study.yaml            many runs with other parameters
   nexdyn linearize bicycle           eigenvalues and modes of a mechanism
-  nexdyn compare double-pendulum     several methods beside each other
+  nexdyn compare double-pendulum     several methods compared
   nexdyn info robot.urdf             its bodies, joints and masses
   nexdyn convert robot.urdf a.yaml   a robot as a scene, and back
   nexdyn demos                       the models that come with NexDyn
-  nexdyn verify                      published problems beside published values
+  nexdyn verify                      published problems and their values
   nexdyn warm                        compile what first commands need, once
   nexdyn run --help                  more examples, and all options"""
 

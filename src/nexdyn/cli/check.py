@@ -27,7 +27,7 @@ def command(
     /,
     *,
     collisions: Annotated[
-        bool, Parameter(negative="", help="Tell which bodies overlap in the assembled pose, by their shapes.")
+        bool, Parameter(negative="", help="List the bodies that overlap in the assembled pose, by their shapes.")
     ] = False,
     reading: Reading = READING_PLAINLY,
     saying: Saying = SAYING_PLAINLY,

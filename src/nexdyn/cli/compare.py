@@ -35,7 +35,7 @@ Examples:
 
 {METHODS}"""
 
-COMPARING = Group("What is compared", sort_key=2)
+COMPARING = Group("Comparison", sort_key=2)
 T_END = 1.0
 
 
@@ -45,7 +45,8 @@ def command(
     *methods: Annotated[str, Parameter(name="METHOD", help="Methods; the first is what others are compared with.")],
     t_end: Annotated[float | None, option("Simulated time [s]; default: the scene's, else 1.", COMPARING)] = None,
     tolerance: Annotated[
-        float, option("How far apart bodies may be, of the mechanism's size or in rad; default 1e-6.", COMPARING)
+        float,
+        option("Largest distance of bodies, relative to the mechanism's size, or in rad; default 1e-6.", COMPARING),
     ] = 1e-6,
     agree: Annotated[bool, flag("Refine the other methods until they agree with the first.", group=COMPARING)] = False,
     plot: Annotated[Path | None, option("Differences over time: PNG, SVG or PDF.", COMPARING)] = None,
@@ -84,7 +85,7 @@ def command(
 
 
 def suitable(system: System) -> list[Method]:
-    """One of each formulation that carries a system, the most precise first."""
+    """One of each formulation that supports a system, the most precise first."""
     from nexdyn.integrate.methods import HHT, Baumgarte, ImplicitEuler, Projection, RungeKutta4
     from nexdyn.integrate.pairs.dormand_prince import DormandPrince
     from nexdyn.simulation.choice import simulation_of

@@ -21,7 +21,7 @@ Examples:
   nexdyn convert hinge-chain chain.urdf --set L=0.3
   nexdyn convert run.nc scene.yaml               the system that a result holds
 
-What the other format has no word for is listed as lost."""
+What the other format cannot express is listed as lost."""
 _SCENES, _ROBOTS = (".yaml", ".yml"), (".urdf",)
 
 

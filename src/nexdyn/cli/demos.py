@@ -14,7 +14,7 @@ Examples:
 
 
 def command(*, saying: Saying = SAYING_PLAINLY) -> None:
-    """List the demos, a line each."""
+    """List the demos, one per line."""
     from nexdyn.io.loader import demos
 
     found = demos()

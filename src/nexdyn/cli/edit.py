@@ -1,4 +1,4 @@
-"""`nexdyn edit`: a scene in the browser beside your own editor; each save is read, checked, assembled, shown and run."""
+"""`nexdyn edit`: a scene in the browser next to your own editor; each save is read, checked, assembled, shown and run."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 NAME = "edit"
 EXAMPLES = """\
 Examples:
-  nexdyn edit scene.yaml                the page beside your own editor
+  nexdyn edit scene.yaml                the page next to your own editor
   nexdyn edit robot.urdf --still        poses only, a slider for every joint
   nexdyn edit scene.yaml --t-end 3      each save runs for 3 s
   nexdyn edit scene.yaml --set L=0.5    with another parameter
 
 A file that cannot be read leaves the last one that could on the page, with the
-error above it. A run that a save overtakes is given up. Ctrl-C ends."""
+error above it. A save during a run cancels that run. Ctrl-C ends."""
 
 EVERY = 0.05
 """Seconds between looks at the file."""
@@ -81,7 +81,7 @@ def command(
     motion: Motion = MOTION_PLAINLY,
     page: Page = PAGE_PLAINLY,
 ) -> int:
-    """Edit a scene: the page shows each save at once, what changed, what is wrong, and a run beside the one before."""
+    """Edit a scene: the page shows each save at once, what changed, what is wrong, and the new run over the previous one."""
     file = Path(name)
     if file.suffix == ".nc":
         raise InputError(f"{name} is a result; nexdyn view shows it, and edit is for scenes (.yaml) and robots (.urdf)")

@@ -24,7 +24,7 @@ def command(
     name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
     /,
     *,
-    t: Annotated[float, Parameter(help="Time [s] at which drivers are held and forces are taken.")] = 0.0,
+    t: Annotated[float, Parameter(help="Time [s] at which drivers and forces are evaluated.")] = 0.0,
     nearest: Annotated[bool, Parameter(help="The nearest equilibrium, stable or not.", negative="")] = False,
     reading: Reading = READING_PLAINLY,
     saying: Saying = SAYING_PLAINLY,

@@ -18,7 +18,7 @@ NAME = "linearize"
 EXAMPLES = """\
 Examples:
   nexdyn linearize bicycle --speed 5 --json    its eigenvalues at 5 m/s
-  nexdyn linearize bicycle --sweep speed=1:10:10   where it gets stable
+  nexdyn linearize bicycle --sweep speed=1:10:10   where it becomes stable
   nexdyn linearize scene.yaml --input motor --output tip.x
   nexdyn linearize scene.yaml --rest           about the nearest equilibrium
   nexdyn linearize scene.yaml --set L=0.3      with another parameter
@@ -29,7 +29,7 @@ Examples:
 Exit codes: 0 done, 2 bad input or a state that is neither equilibrium nor
 steady motion."""
 
-WHAT = Group("What is asked", sort_key=2)
+WHAT = Group("Linearization", sort_key=2)
 
 
 def command(
@@ -49,12 +49,12 @@ def command(
         tuple[str, ...], option("A state, a coordinate or a measure; default: the states. May be repeated.", WHAT)
     ] = (),
     sweep: Annotated[
-        str | None, option("PARAMETER=FROM:TO:COUNT: where modes get stable or unstable between.", WHAT)
+        str | None, option("PARAMETER=FROM:TO:COUNT: where modes become stable or unstable between.", WHAT)
     ] = None,
     frozen: Annotated[
         bool, flag("Also about a state that is neither equilibrium nor steady motion.", group=WHAT)
     ] = False,
-    rest: Annotated[bool, flag("About the equilibrium nearest to the described pose.", group=WHAT)] = False,
+    rest: Annotated[bool, flag("About the equilibrium nearest to the reference configuration.", group=WHAT)] = False,
     modes: Annotated[
         int | None, option("The lowest N modes alone, by sparse matrices: for systems of any size, at rest.", WHAT)
     ] = None,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nexdyn.cli.run import Motion
     from nexdyn.simulation.session import Session
 
-LIVE = Group("A page that runs", sort_key=3)
+LIVE = Group("Live page", sort_key=3)
 FORMAT = "nexdyn hands"
 
 
@@ -33,11 +33,15 @@ class Live:
     """A system that runs on the page."""
 
     live: Annotated[
-        bool, flag("Let it run on the page: drag bodies with the mouse, change parameters, undo.", group=LIVE)
+        bool, flag("Simulate on the page: drag bodies with the mouse, change parameters, undo.", group=LIVE)
     ] = False
     out: Annotated[Path | None, option("Write its motion (.nc) when the page ends.", LIVE)] = None
-    hands: Annotated[Path | None, option("Write what was done by hand (.json) when the page ends.", LIVE)] = None
-    replay: Annotated[Path | None, option("Do again what --hands wrote, to the last bit, and show it.", LIVE)] = None
+    hands: Annotated[
+        Path | None, option("Write the actions of the mouse and sliders (.json) when the page ends.", LIVE)
+    ] = None
+    replay: Annotated[
+        Path | None, option("Repeat the actions that --hands wrote, to the last bit, and show them.", LIVE)
+    ] = None
 
     @property
     def asked(self) -> bool:
@@ -45,7 +49,7 @@ class Live:
         return self.live or self.replay is not None
 
     def check(self, name: str, writes: bool, still: bool, ghost: str | None) -> None:
-        """InputError for what does not go together."""
+        """InputError for options that exclude each other."""
         if self.live and (writes or still or ghost is not None):
             raise InputError(
                 "--live is a page that runs; leave it, or --html, --png, --gif, --mp4, --still and GHOST, out"

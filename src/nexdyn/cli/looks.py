@@ -13,13 +13,13 @@ from nexdyn.errors import InputError, unknown
 if TYPE_CHECKING:
     from nexdyn.view.viewer import Viewer
 
-LOOKS = Group("What is seen", sort_key=4)
+LOOKS = Group("Appearance", sort_key=4)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Looks:
-    """What is seen at first; what is None or empty is as ever."""
+    """What is seen at first; None and empty values are the defaults."""
 
     show: Annotated[
         tuple[str, ...],
@@ -29,11 +29,13 @@ class Looks:
         ),
     ] = ()
     follow: Annotated[str, option("A body that stays in the middle.", LOOKS)] = ""
-    opacity: Annotated[float | None, option("Of the bodies: 0.3 lets one see through them; default 1.", LOOKS)] = None
+    opacity: Annotated[
+        float | None, option("Opacity of the bodies: 0.3 lets one see through them; default 1.", LOOKS)
+    ] = None
     section: Annotated[
         str,
         option(
-            "Take away what of the bodies lies beyond a plane: y=0.1 takes y > 0.1 m; --section=-y=0.1 y < 0.1 m.",
+            "Cut the bodies open at a plane: y=0.1 removes y > 0.1 m, --section=-y=0.1 removes y < 0.1 m.",
             LOOKS,
         ),
     ] = ""

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-READING = Group("How the model is read", sort_key=1)
-OUTPUT = Group("What is said", sort_key=9)
+READING = Group("Model", sort_key=1)
+OUTPUT = Group("Output", sort_key=9)
 
 
 def flag(help: str, **settings: Any) -> Parameter:
@@ -44,7 +44,7 @@ class Reading:
         ),
     ] = ()
     base: Annotated[
-        Literal["fixed", "free"], option("Base of a URDF: held by the ground, or floating; default fixed.", READING)
+        Literal["fixed", "free"], option("Base of a URDF: fixed to the ground, or floating; default fixed.", READING)
     ] = "fixed"
     no_mimic: Annotated[bool, flag("Free the joints of a URDF that mimic another.", group=READING)] = False
     contacts: Annotated[

@@ -35,9 +35,9 @@ class Pictures:
     mp4: Annotated[Path | None, option("Write a video as MP4; needs nexdyn[video].", PICTURES)] = None
     time: Annotated[Number, option("Moment of the still [s]; default: the end.", PICTURES)] = None
     size: Annotated[str | None, option("Pixels; default 1280x720 of a still, 960x540 of a video.", PICTURES)] = None
-    azimuth: Annotated[Number, option("Where the camera stands, about up, from x [deg].", PICTURES)] = None
-    elevation: Annotated[Number, option("How high, above the horizon [deg]; default 18.", PICTURES)] = None
-    fps: Annotated[Number, option("Pictures a second; default 20 of a GIF, 30 of an MP4.", PICTURES)] = None
+    azimuth: Annotated[Number, option("Camera azimuth about the vertical axis, from +x [deg].", PICTURES)] = None
+    elevation: Annotated[Number, option("Camera elevation above the horizon [deg]; default 18.", PICTURES)] = None
+    fps: Annotated[Number, option("Pictures per second; default 20 of a GIF, 30 of an MP4.", PICTURES)] = None
 
     @property
     def wanted(self) -> list[tuple[str, Path]]:
@@ -46,7 +46,7 @@ class Pictures:
         return [(name, path) for name, path in files if path is not None]
 
     def check(self, source: Path, still: bool) -> None:
-        """InputError, before anything is simulated, for options that do not go together and files that cannot be written."""
+        """InputError, before anything is simulated, for options that exclude each other and files that cannot be written."""
         for name, path in self.wanted:
             check_writable(name, path, (f".{name[2:]}",), {"the model": source})
         if still and (self.gif is not None or self.mp4 is not None):

@@ -28,7 +28,7 @@ What can be plotted:
   reaction, transmitted
   measures"""
 
-DRAWING = Group("What is drawn", sort_key=1)
+DRAWING = Group("Plot", sort_key=1)
 
 
 def command(

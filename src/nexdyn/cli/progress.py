@@ -76,8 +76,9 @@ def progress_bar(name: str, show: bool) -> Iterator[Bar]:
 def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
     """Say on stderr when kernels are compiled while the block lasts: that it is once, on the bar which and how far, at the end how long it
     took."""
+    from nexdyn.assembly.compile_notice import unserved
     from nexdyn.assembly.stopwatch import compiling_told
-    from nexdyn.kernel_folders import cache_folder, other_versions
+    from nexdyn.kernel_folders import cache_folder
 
     first: tuple[int, float] | None = None
 
@@ -87,10 +88,8 @@ def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
             first = count, seconds
             kept = "kept for later runs" if cache_folder() else "not kept: set NEXDYN_CACHE_DIR to a folder for it"
             terminal.note(f"compiling what has not run before, once, which is {kept}")
-            if differs := other_versions():
-                terminal.note(
-                    f"kernels came with the package, but {differs}; `nexdyn warm` compiles what first commands need"
-                )
+            if why := unserved():
+                terminal.note(why)
         if bar is not None:
             bar.stage(f"compiling {name}, after {count - first[0]} others in {seconds - first[1]:.0f} s")
 

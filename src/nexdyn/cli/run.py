@@ -33,7 +33,7 @@ NAME = "run"
 EXAMPLES = """\
 Examples:
   nexdyn run hinge-chain                    a demo; writes hinge-chain.nc here
-  nexdyn run robot.urdf --t-end 2           a robot, held by its base
+  nexdyn run robot.urdf --t-end 2           a robot with a fixed base
   nexdyn run robot.urdf --base free         one that falls freely
   nexdyn run robot.urdf --q0 elbow=pi/4     from another pose
   nexdyn run hinge-chain --set L=0.3 --set hinge1.damping=0
@@ -52,8 +52,8 @@ Examples:
 Ctrl-C ends a run early and keeps what is done. Exit codes: 0 done, 2 bad input,
 3 no solution (what was reached is kept), 130 Ctrl-C."""
 
-MOTION = Group("How it moves", sort_key=2)
-FILES = Group("What is written", sort_key=3)
+MOTION = Group("Simulation", sort_key=2)
+FILES = Group("Files", sort_key=3)
 
 Number = float | None
 Names = tuple[str, ...]
@@ -66,7 +66,7 @@ else:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Motion:
-    """How long, how and from where; what is None is as the scene says, or the default."""
+    """Duration, method and start; None stands for the scene's value, or the default."""
 
     t_end: Annotated[
         Number, option("Simulated time at the end [s]; default: the scene's, else 1.", MOTION, converter=seconds)
@@ -86,11 +86,13 @@ class Motion:
             converter=seconds,
         ),
     ] = None
-    mu: Annotated[Number, option("Fixed penalty of implicit-euler; default: as the masses ask.", MOTION)] = None
+    mu: Annotated[Number, option("Fixed penalty of implicit-euler; default: chosen from the masses.", MOTION)] = None
     updates: Annotated[
-        int | None, option("Multiplier updates a step of implicit-euler; default: as many as it takes.", MOTION)
+        int | None, option("Multiplier updates per step of implicit-euler; default: as many as needed.", MOTION)
     ] = None
-    bdf2: Annotated[bool, flag("Order 2 for implicit-euler: two steps before count.", group=MOTION)] = False
+    bdf2: Annotated[bool, flag("implicit-euler of order 2: BDF2, which uses the two previous steps.", group=MOTION)] = (
+        False
+    )
     rtol: Annotated[Number, option(f"Relative tolerance of {PAIRS} and hht.", MOTION)] = None
     atol: Annotated[Number, option(f"Absolute tolerance of {PAIRS}.", MOTION)] = None
     dynamics: Annotated[
@@ -102,11 +104,9 @@ class Motion:
     ] = None
     stabilise: Annotated[
         Literal["projection", "baumgarte", "none"] | None,
-        option(f"How rk4, euler, semi-implicit, {PAIRS} keep closed loops and drivers; default projection.", MOTION),
+        option(f"How rk4, euler, semi-implicit, {PAIRS} keep loops and drivers closed; default projection.", MOTION),
     ] = None
-    cut: Annotated[
-        Names, option("A joint at which they open a loop; chosen where none is given. May be repeated.", MOTION)
-    ] = ()
+    cut: Annotated[Names, option("A joint at which they cut a loop; default: chosen. May be repeated.", MOTION)] = ()
     q0: Annotated[
         Names, option("Start of a joint: hinge1=pi/2, or base=1,0,0,0,0,0,0.5. May be repeated.", MOTION)
     ] = ()
@@ -115,8 +115,8 @@ class Motion:
     on_gap: Annotated[
         Literal["warn", "error", "accept"],
         option(
-            "Joints that stay open as described are closed with a warning, or refused; accept also runs explicit steps that are too long "
-            "for a contact.",
+            "Joints that are open in the reference configuration: closed with a warning, or refused; accept also runs explicit steps "
+            "that are too long for a contact.",
             MOTION,
         ),
     ] = "warn"
@@ -137,7 +137,7 @@ class Files:
     csv: Annotated[Path | None, option("Also write a table, CSV.", FILES)] = None
     save_every: Annotated[
         float,
-        option("Write what is done so often during the run [s], so that a killed run leaves it; default 60.", FILES),
+        option("Interval [s] at which a long run saves its result, so that a killed run keeps it; default 60.", FILES),
     ] = 60.0
 
 

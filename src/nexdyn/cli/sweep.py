@@ -52,7 +52,7 @@ Finished runs are kept in study.sweep/: the same command goes on after a stop.
 Exit codes: 0 all finished, 2 bad input, 3 some failed (the file says which and
 why), 130 Ctrl-C."""
 
-WORK = Group("Where it runs", sort_key=2)
+WORK = Group("Execution", sort_key=2)
 KEYS = (
     "model",
     "set",
@@ -77,7 +77,7 @@ def command(
     *,
     out: Annotated[Path | None, option("The dataset, netCDF; default STUDY.nc in the current folder.", WORK)] = None,
     folder: Annotated[Path | None, option("Where finished runs are kept; default STUDY.sweep here.", WORK)] = None,
-    jobs: Annotated[int | None, option("Processes on this machine; default: one a core.", WORK)] = None,
+    jobs: Annotated[int | None, option("Processes on this machine; default: one per core.", WORK)] = None,
     cluster: Annotated[str | None, option("Address of a Dask scheduler, like tcp://host:8786.", WORK)] = None,
     quiet: Annotated[bool, flag("No progress bar and no summary.", group=OUTPUT)] = False,
     saying: Saying = SAYING_PLAINLY,

@@ -58,7 +58,7 @@ def command(
             raise InputError("--forms cannot be combined with --against")
         return _against_peer(against, names or None, curves, all_values, saying)
     if curves is not None:
-        raise InputError("--curves goes with --against, like --against adams --curves chrono")
+        raise InputError("--curves needs --against, like --against adams --curves chrono")
     from nexdyn.problems.table import Table
     from nexdyn.problems.verify import chosen, verify
 

@@ -34,7 +34,7 @@ NAME = "view"
 EXAMPLES = """\
 Examples:
   nexdyn view hinge-chain                  simulate a demo and play it
-  nexdyn view robot.urdf                   a robot falls limp, held by its base
+  nexdyn view robot.urdf                   a robot with a fixed base, without motors
   nexdyn view robot.urdf --still           its pose, a slider for every joint
   nexdyn view robot.urdf --live            it runs: drag it, change it, undo
   nexdyn view four-bar --live --hands done.json
@@ -75,7 +75,7 @@ def command(
     html: Annotated[
         Path | None, option("Write one HTML file that plays without server and network.", RECORDING)
     ] = None,
-    speed: Annotated[float | None, option("Of the recording: times real time.", RECORDING)] = None,
+    speed: Annotated[float | None, option("Speed of the recording: times real time.", RECORDING)] = None,
     live: Live = LIVE_PLAINLY,
     looks: Looks = LOOKS_PLAINLY,
     reading: Reading = READING_PLAINLY,

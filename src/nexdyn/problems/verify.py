@@ -1,4 +1,4 @@
-"""`nx.verify`: every published problem under every formulation that carries it, beside the published values."""
+"""`nx.verify`: every published problem under every formulation that supports it, compared with the published values."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def meant(path: Path, suffixes: Iterable[str]) -> str:
     if not there:
         return ""
     more = f", … ({len(there)} in all)" if len(there) > MOST else ""
-    return f"; beside it {'are' if len(there) > 1 else 'is'} {', '.join(map(repr, there[:MOST]))}{more}"
+    return f"; in the same folder {'are' if len(there) > 1 else 'is'} {', '.join(map(repr, there[:MOST]))}{more}"
 
 
 def files_near(path: Path, suffixes: Iterable[str]) -> list[str]:

@@ -50,8 +50,9 @@ def kinematics(system: System, output_times: Any, *, loops: Loops | None = None)
     """The motion of a fully driven mechanism at `output_times` [s]: positions, velocities, accelerations and, by inverse dynamics,
     reactions and `result.effort(driver)`, what each driver takes.
 
-    output_times: increasing; the mechanism is assembled at the first of them, near the pose as described, and states of forces
-        (integrals, lags, samples, bristles) go along from there, as described. loops: which joints are cut (`cut` alone counts).
+    output_times: increasing; the mechanism is assembled at the first of them, near the reference configuration, and states of forces
+        (integrals, lags, samples, bristles) are integrated from there, from their initial values. loops: which joints are cut
+        (`cut` alone counts).
 
     Raises InputError for a mechanism that is not fully driven, with the motions that remain, for one that is over-driven, with
     the drivers or joints that conflict, for a nonholonomic joint, whose pose depends on the way there, and for events, which happen in

@@ -52,7 +52,7 @@ angles are counted."""
 AROUND = 60.0
 """Turns of a body that add up to more [rad] have no end."""
 FAR = 1e4
-"""A body that is farther than this from where it was, in sizes of the mechanism, goes for ever."""
+"""A body that is farther than this from where it was, in sizes of the mechanism, never comes to rest."""
 HALVINGS = 25
 STABILITY = {-1.0: "unstable", 0.0: "neutral", 1.0: "stable"}
 
@@ -288,7 +288,7 @@ class Search:
         return pose.q if pose.converged else None
 
     def check_bounds(self, q: Array) -> None:
-        """SolveError for a body that goes for ever."""
+        """SolveError for a body that never comes to rest."""
         name = self.restless()
         away = np.linalg.norm(q[1:, 4:] - self.start[1:, 4:], axis=1)
         if float(away.max()) > FAR * self.length:
@@ -300,7 +300,7 @@ class Search:
             )  # fmt: skip
         if float(self.turned.max()) > AROUND:
             raise SolveError(
-                f"no equilibrium: body {name!r} turns for ever, {self.turned.max() / (2 * math.pi):.3g} turns so far; hold it "
+                f"no equilibrium: body {name!r} keeps turning, {self.turned.max() / (2 * math.pi):.3g} turns so far; hold it "
                 f"with a spring or a driver",
                 time=self.t, where=name,
             )  # fmt: skip

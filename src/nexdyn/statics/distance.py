@@ -107,7 +107,7 @@ def distance(a: Shape | Body, b: Shape | Body, *, at: AssemblyReport | None = No
     Of an overlap with a mesh or height field, `distance` is the greatest depth of a point on an edge (docs/geometry.md). A mesh
     that is open or crosses itself is warned of; an open one counts as solid behind it.
 
-    A shape alone stands where its position and orientation say, in the world; a body as described. at: what `nx.assemble`
+    A shape alone stands where its position and orientation say, in the world; a body in the reference configuration. at: what `nx.assemble`
     returns; bodies are taken from its pose, with its velocities, and expressions with its parameters' values.
 
     Raises InputError for what is no shape or body, a body without shapes, half-spaces that meet without bound, and expressions

@@ -291,7 +291,7 @@ def _check_pressed(each: Integral, at: float, t: float) -> None:
     off = each.target - at
     if not each.k_p:
         raise SolveError(
-            f"no equilibrium: {each.force} is at its limit of {each.most:g}, and its integral winds up for ever; give it a "
+            f"no equilibrium: {each.force} is at its limit of {each.most:g}, and its integral winds up without bound; give it a "
             f"larger effort_limit, or kp",
             time=t, where=each.force.name,
         )  # fmt: skip

@@ -193,7 +193,7 @@ def hertz_line(
             sides.append(Side(compliance, 4.0 / abs(curvature), 1.0))
         elif thickness is None:
             raise InputError(
-                "how far a plane gives goes with the thickness of its body; give thickness, down to where it is held"
+                "the indentation of a plane depends on the thickness of its body; give thickness, down to where it is held"
             )
         else:
             sides.append(Side(compliance, 2.0 * thickness, material.poisson / (1.0 - material.poisson)))

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 DEGREE = 4
 UNBALANCED = 1e-7
-"""What may be left of Q − M a, beside the largest load, when joints and drives have taken their part."""
+"""What may be left of Q − M a, relative to the largest load, when joints and drives have taken their part."""
 DEPENDENT = 1e-9
 
 
@@ -120,7 +120,7 @@ def inverse_dynamics(
     actuators: Sequence[str] = (),
     window: int = DEGREE + 1,
 ) -> Efforts:
-    """The efforts and reactions that a motion of `system` takes, beside the forces that act in it.
+    """The efforts and reactions that a motion of `system` requires in addition to its applied forces.
 
     motion: a Result, whose rates are kept, and what events changed where it is a run of `system` itself; or a table of
         coordinates: (N, nq) in the order of `nx.Tree(system).joint_names`, or {joint: (N,) or (N, nq)}, other joints standing

@@ -40,13 +40,13 @@ from nexdyn.statics.sparse_linearize import Pencil, SparseLinearization
 LARGEST = 1800
 """Most numbers of poses: matrices are dense, and every entry takes ten evaluations."""
 STEADY = 1e-6
-"""Largest acceleration that counts as none, beside gravity's, or without it beside those of the mechanism's own motion."""
+"""Largest acceleration that counts as none, relative to gravity's, or without it to those of the mechanism's own motion."""
 STILL = 1e-9
-"""Largest speed that counts as none, beside that of the mechanism's own motion."""
+"""Largest speed that counts as none, relative to that of the mechanism's own motion."""
 IGNORABLE = 1e-7
 """Singular values below this part of the largest are zeros, where ignorable coordinates are looked for."""
 SAME = 1e-5
-"""Most by which two linearizations of a steady motion may differ, beside their largest entry."""
+"""Most by which two linearizations of a steady motion may differ, relative to their largest entry."""
 AHEAD = 0.7
 """How far ahead a steady motion is looked at again, in rad or lengths of its fastest part."""
 
@@ -73,7 +73,7 @@ class Linearization:
     keep: np.ndarray
     Pi: np.ndarray
     rate: float
-    """How fast the mechanism moves by itself [1/s], beside which eigenvalues are judged."""
+    """How fast the mechanism moves by itself [1/s], which is the scale of eigenvalues."""
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -360,7 +360,7 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
     if at is None:
         return assemble(system, t=t, q0=q0, v0=v0)
     if q0 is not None or v0 is not None:
-        raise InputError("q0 and v0 are for the system as described; leave them out where `at` is given")
+        raise InputError("q0 and v0 are for the reference configuration; leave them out where `at` is given")
     if isinstance(at, Equilibrium):
         at = at.report
     if isinstance(at, AssemblyReport):
@@ -391,7 +391,7 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
 
 
 def _unsteady(reduced: ReducedSystem, own_rate: float) -> tuple[float, str]:
-    """The largest acceleration beside what counts as none, a part of gravity's or of the fastest motion's, and where it is."""
+    """The largest acceleration relative to what counts as none, a part of gravity's or of the fastest motion's, and where it is."""
     rate = reduced.motion(np.zeros(reduced.size)).rate[reduced.nz :]
     if not len(rate):
         return 0.0, ""
@@ -463,7 +463,7 @@ def _slope(reduced: ReducedSystem, e: np.ndarray) -> np.ndarray:
 
 
 def _rounded(x: np.ndarray, size: float) -> np.ndarray:
-    """x to nine digits beside `size`."""
+    """x to nine digits relative to `size`."""
     return np.round(x / (size or 1.0), 9)
 
 

@@ -32,7 +32,7 @@ NO_ROWS = np.zeros(0, dtype=int)
 
 
 class Derivatives(NamedTuple):
-    """∂Q/∂x, ∂Q/∂v, ∂Q/∂s; ∂ṡ/∂x, ∂ṡ/∂v, ∂ṡ/∂s, sparse; the estimate of their error, beside the largest entry, in the mechanism's units."""
+    """∂Q/∂x, ∂Q/∂v, ∂Q/∂s; ∂ṡ/∂x, ∂ṡ/∂v, ∂ṡ/∂s, sparse; their error, relative to the largest entry, in the mechanism's units."""
 
     Q_x: sp.csr_matrix
     Q_v: sp.csr_matrix

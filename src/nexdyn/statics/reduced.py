@@ -159,7 +159,7 @@ class ReducedSystem:
         return len(self.z) + len(self.led)
 
     def speed(self) -> float:
-        """The largest velocity of the reference [1/s], lengths beside that of the mechanism."""
+        """The largest velocity of the reference [1/s], lengths relative to that of the mechanism."""
         return float(np.abs(self.v0 / self.coordinate_units).max(initial=0.0))
 
     @cached_property
@@ -403,7 +403,7 @@ class ReducedSystem:
 
 
 def _independent(J: np.ndarray, before: np.ndarray, size: float) -> np.ndarray:
-    """Rows of J, in their order, that are independent of those before them and of the rows `before`; entries beside `size`
+    """Rows of J, in their order, that are independent of those before them and of the rows `before`; entries relative to `size`
     that rounding leaves are zeros."""
     basis = list(scipy.linalg.orth(before.T).T) if len(before) else []
     found = []

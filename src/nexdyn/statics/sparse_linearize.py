@@ -50,7 +50,7 @@ SEED = 1
 STEP = 1e-6
 """Of the differences of measures [rad, L]."""
 NOTHING = 1e-12
-"""Part of the largest stiffness beside inertia below which there is none."""
+"""Part of the largest stiffness relative to inertia below which there is none."""
 NONE = 1e-300
 SHOWN = 20
 """States of a shape that are told as text and as JSON, the largest."""
@@ -227,7 +227,7 @@ class Pencil:
 
     @property
     def velocities(self) -> np.ndarray:
-        """Of the bodies (nb, 6), lengths beside that of the mechanism [1/s]."""
+        """Of the bodies (nb, 6), lengths relative to that of the mechanism [1/s]."""
         return self._in_lengths(self.report.v)
 
     @property

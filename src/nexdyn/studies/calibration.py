@@ -6,7 +6,7 @@
     interval  p ± t_{N−n} √cov_pp      (Student's t; the normal distribution where σ is given)
 
 Where the data leave a combination of parameters free, these are held near the start in that direction.
-A direction of V whose singular value vanishes beside the largest is not determined by the data: moving the parameters
+A direction of V whose singular value vanishes relative to the largest is not determined by the data: moving the parameters
 along it changes nothing. One along which a standard deviation is of the parameters' own size is determined poorly. Both
 are told with the combination of parameters that they are. Source: Björck, Numerical Methods for Least Squares (1996), 2.7.
 """

@@ -217,7 +217,7 @@ class VariationalEquation:
         q, v, a = (np.ascontiguousarray(x) for x in (q, v, a))
         status = unbalanced(problem, own, np.ascontiguousarray(t), q, v, a, out)
         if status != OK:
-            raise SolveError("a force fails beside the motion, where it is differentiated")
+            raise SolveError("a force fails near the motion, where it is differentiated")
         return out
 
     def _steps(self, h: Array, v: Array, G: Array, g: Array) -> tuple[Array, Array]:

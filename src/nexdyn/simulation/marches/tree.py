@@ -79,7 +79,7 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
     for joint in system.joints.values():
         if joint.code == REGISTERED and joint.resolved(system.values).armature.any():
             raise InputError(
-                f"{joint}, {joint.kind}, is a registered joint with armature, which mechanisms with loops and drivers do not carry; "
+                f"{joint}, {joint.kind}, is a registered joint with armature, which mechanisms with loops and drivers do not support; "
                 f"give the inertia to a body"
             )
     return closed_system(system, loops or Loops(), initial, q0, v0)
