@@ -190,8 +190,6 @@ def test_a_law_of_your_own_presses_at_the_lowest_point() -> None:
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_depth_under_weight(turned: bool) -> None:
     m = 2.0
-    laid = nx.equilibrium(on_ground(EGG, 0.15, BOTH, mass=m, turned=turned), q0={"free": (1, 0, 0, 0, 0, 0, 0.15)})
-    del laid
     curved = nx.hertz(SOFT, HARD, radii_a=(0.2**2 / 0.1, 0.15**2 / 0.1))
     x = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)  # the short axis upright
     rest = nx.equilibrium(on_ground(nx.Ellipsoid(EGG.semi_axes, orientation=x), 0.1, BOTH, mass=m, turned=turned))
@@ -201,20 +199,20 @@ def test_the_depth_under_weight(turned: bool) -> None:
     assert rest.position("stone")[2] == pytest.approx(0.1 - give(m * G / 0.3, 0.1, 0.3), rel=1e-9)
     rest = nx.equilibrium(on_ground(CAN, 0.1499, BOTH, mass=m, turned=turned))
     assert rest.position("stone")[2] == pytest.approx(0.15 - m * G / (2.0 * E * 0.1), rel=1e-9)
-    assert rest.stability == "stable" or "stable" in str(rest.stability)
+    assert rest.stability == "stable"
 
 
 def test_an_egg_rocks_as_its_shape_says() -> None:
     """Without friction J θ̈ = −m g (D_x² − D_z²)/D_z θ; where it rolls, with J + m D_z²; to the order of depth over radius."""
     m, D, J = 1.0, (0.2, 0.3, 0.1), (4e-3, 3e-3, 2e-3)
-    for friction in (0.0, 0.5):
-        law = {"material_a": HARD, "material_b": HARD, "friction": friction}
+    for friction, young in ((0.0, 2.1e11), (0.5, 1e9)):
+        law = {"material_a": nx.Material("shell", young=young, poisson=0.3), "material_b": HARD, "friction": friction}
         rest = nx.equilibrium(on_ground(nx.Ellipsoid(D), 0.1, law, mass=m, inertia=J))
         rates = 2.0 * np.pi * np.sort(np.asarray(rest.frequencies))
         rolls = friction > 0.0
         known = [math.sqrt(m * G * (D[i] ** 2 - D[2] ** 2) / D[2] / (J[1 - i] + rolls * m * D[2] ** 2)) for i in (0, 1)]
-        slow = rates[(rates > 1e-2) & (rates < 1e3)]
-        assert_allclose(slow, sorted(known), rtol=2e-3)
+        slow = rates[(rates > 1.0) & (rates < 50.0)]
+        assert_allclose(slow, sorted(known), rtol=1e-4)
 
 
 # --- in motion ------------------------------------------------------------------------------------------------------
@@ -238,27 +236,27 @@ def thrown(kind: str, turned: bool = False) -> nx.System:
 
 @pytest.fixture(scope="module")
 def exact() -> dict[str, np.ndarray]:
-    return {
-        kind: nx.simulate(thrown(kind), 0.3, nx.DormandPrince(rtol=1e-9), output_times=[0.0, 0.15, 0.3])
-        .position("stone")
-        .values
-        for kind in ("egg", "can")
-    }
+    """Where each is after 0.3 s."""
+    found = {}
+    for kind in ("egg", "can"):
+        run = nx.simulate(thrown(kind), 0.3, nx.DormandPrince(rtol=1e-9))
+        assert run.contacts("floor").normal.values.max() > 100.0
+        found[kind] = run.position("stone").values[-1]
+    return found
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["egg", "can"])
 def test_every_formulation_throws_it_alike(kind: str, method: str, exact: dict[str, np.ndarray]) -> None:
     given, tolerance = METHODS[method]
-    found = nx.simulate(thrown(kind), 0.3, given, output_times=[0.0, 0.15, 0.3])
-    assert found.contacts("floor").normal.values.max() > 0.0
-    assert_allclose(found.position("stone").values, exact[kind], atol=tolerance)
+    found = nx.simulate(thrown(kind), 0.3, given, output_times=[0.3])
+    assert_allclose(found.position("stone").values[-1], exact[kind], atol=tolerance)
 
 
 @pytest.mark.parametrize("kind", ["egg", "can"])
 def test_the_order_of_bodies_changes_nothing(kind: str, exact: dict[str, np.ndarray]) -> None:
-    found = nx.simulate(thrown(kind, True), 0.3, nx.DormandPrince(rtol=1e-9), output_times=[0.0, 0.15, 0.3])
-    assert_allclose(found.position("stone").values, exact[kind], rtol=0, atol=1e-12)
+    found = nx.simulate(thrown(kind, True), 0.3, nx.DormandPrince(rtol=1e-9))
+    assert_allclose(found.position("stone").values[-1], exact[kind], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["egg", "can"])
@@ -266,7 +264,10 @@ def test_halved_steps_halve_the_error_as_the_method_has_it(kind: str) -> None:
     """While it stays in touch and slides without friction, so that nothing jumps: order 4 and 2."""
     shape = EGG if kind == "egg" else nx.Cylinder(0.1, 0.3, orientation=FLAT)
     law = {"material_a": SOFT, "material_b": HARD, "friction": 0.0}
-    system = on_ground(shape, 0.149 if kind == "egg" else 0.0985, law, v0=(0.2, 0.4, 0.1, 0.1, 0.0, 0.0))
+    height, v0 = (
+        (0.14975, (0.2, 0.4, 0.1, 0.1, 0.0, 0.0)) if kind == "egg" else (0.09997, (1.0, 2e-3, 0.3, 0.1, 0.0, 0.0))
+    )
+    system = on_ground(shape, height, law, v0=v0)
     fine = nx.simulate(system, 0.05, nx.DormandPrince(rtol=1e-12)).position("stone").values[-1]
     for make, order in (
         (nx.RungeKutta4, 4),
@@ -275,7 +276,7 @@ def test_halved_steps_halve_the_error_as_the_method_has_it(kind: str) -> None:
     ):
         off = [
             float(np.abs(nx.simulate(system, 0.05, make(dt)).position("stone").values[-1] - fine).max())
-            for dt in (2e-4, 1e-4)
+            for dt in ((2e-3, 1e-3) if kind == "egg" else (2e-4, 1e-4))
         ]
         assert math.log2(off[0] / off[1]) == pytest.approx(order, abs=0.35)
 
@@ -301,8 +302,8 @@ def test_a_cylinder_that_rolls_keeps_its_energy(name: str) -> None:
 def test_what_tumbles_without_friction_keeps_its_energy(kind: str) -> None:
     """From its end over its rim to its side, a can; an egg whose stiffness turns with it."""
     law = {"material_a": SOFT, "material_b": HARD, "friction": 0.0}
-    shape, height = (EGG, 0.16) if kind == "egg" else (CAN, 0.151)
-    system = on_ground(shape, height, law, mass=3.0, inertia=(0.03, 0.02, 0.012), v0=(3.0, 1.0, 0.2, 0.0, 0.0, -0.2))
+    shape, height, spin = (EGG, 0.16, 3.0) if kind == "egg" else (CAN, 0.151, 12.0)
+    system = on_ground(shape, height, law, mass=3.0, inertia=(0.03, 0.02, 0.012), v0=(spin, 1.0, 0.2, 0.0, 0.0, -0.2))
     result = nx.simulate(system, 0.6, nx.DormandPrince(rtol=1e-10), output_every=5)
     total = result.energy().total.values
     up = Rotation.from_quat(result.orientation("stone").values, scalar_first=True).as_matrix()[:, 2, 2]
