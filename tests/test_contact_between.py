@@ -114,9 +114,9 @@ def test_bodies_joints_and_markers_that_come_later_count_as_those_that_came_befo
     assert list(from_dict(to_dict(system)).forces) == list(system.forces)
     assert list(system.with_parameters({"b0.mass": 2.0}).forces) == list(system.forces)
     with pytest.raises(
-        nx.InputError, match="contact between Cylinder of body 'b3' and HalfSpace of body 'floor' is not supported"
+        nx.InputError, match="contact between Cone of body 'b3' and HalfSpace of body 'floor' is not supported"
     ):
-        system.add_body("b3", mass=1.0, collision=[nx.Cylinder(0.1, 0.2)])
+        system.add_body("b3", mass=1.0, collision=[nx.Cone(0.1, 0.2)])
     assert "b3" not in system.bodies and len(system.forces) == 6
 
 
@@ -560,7 +560,7 @@ REFUSED: dict[str, tuple[Callable[[], nx.Contact], str]] = {
     ),
     "shapes": (
         lambda: nx.Contact("c", "b2", "floor", stiffness=1),
-        "contact between Cylinder of body 'b2' and HalfSpace of body 'floor' is not supported",
+        "contact between Cone of body 'b2' and HalfSpace of body 'floor' is not supported",
     ),
     "no shapes": (lambda: nx.Contact("c", "bare", stiffness=1), "body 'bare' has no shapes that could touch"),
     "same name": (
@@ -599,7 +599,7 @@ REFUSED: dict[str, tuple[Callable[[], nx.Contact], str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_wrong_is_refused_and_leaves_nothing(case: str) -> None:
     make, told = REFUSED[case]
-    system = crowd(nx.Sphere(0.2), nx.Sphere(0.2), nx.Cylinder(0.1, 0.2))
+    system = crowd(nx.Sphere(0.2), nx.Sphere(0.2), nx.Cone(0.1, 0.2))
     system.add_body("bare", mass=1.0)
     system.add_body("boxed", mass=1.0, shapes=[nx.Box((0.1, 0.1, 0.1))])
     system.add_force(nx.AppliedForce("push", "b0", force=(1, 0, 0)))

@@ -121,14 +121,13 @@ def test_a_ball_that_rolls_round_a_ball_keeps_its_energy_to_the_order_of_the_met
 
 
 SLIPS = {
-    "semi-implicit": (6e-4, 4e-4),
     "euler": (0.0, 8e-9),
     "hht": (0.0, 5e-7),
     "dopri": (0.0, 5e-7),
     "bdf2": (0.0, 2e-8),
 }
 """By how much a brick slips at most, and in a turn of the plate there and back [m], in steps or with tolerances as they are; a part of
-these in a part of the steps. Semi-implicit Euler takes it off the circle on which it is carried, by r ω² dt/2 a second."""
+these in a part of the steps."""
 
 
 def carried(kind: str, plate: str) -> nx.System:

@@ -23,7 +23,9 @@ SHAPES: dict[str, nx.Shape] = {
     "hull": nx.Hull([(0.1, 0.1, 0.1), (0.1, -0.1, -0.1), (-0.1, 0.1, -0.1), (-0.1, -0.1, 0.1), (0.0, 0.0, -0.14)]),
 }
 PAIRS = [(a, b) for a, b in itertools.combinations_with_replacement(SHAPES, 2) if (a, b) != ("half-space",) * 2]
-AT_POINTS = {("half-space", x) for x in ("sphere", "capsule", "box", "hull")} | {x for x in PAIRS if "sphere" in x}
+AT_POINTS = {("half-space", x) for x in ("sphere", "capsule", "box", "hull", "cylinder", "ellipsoid")} | {
+    x for x in PAIRS if "sphere" in x
+}
 """The pairs that touch at points."""
 ROUND = ("sphere", "capsule", "cylinder", "cone", "ellipsoid")
 LAWS: dict[str, dict[str, Any]] = {
@@ -90,7 +92,7 @@ def test_bodies_may_be_named_in_either_order(pair: tuple[str, str], law: str, fr
     if law == "points" and pair not in AT_POINTS:
         for swapped in (False, True):
             with pytest.raises(
-                nx.InputError, match="is not supported; spheres, capsules, boxes and hulls touch half-spaces"
+                nx.InputError, match="is not supported; spheres, capsules, boxes, hulls, ellipsoids and cylinders touch"
             ):
                 told(scene(*pair, given, swapped))
         return

@@ -223,9 +223,9 @@ def square_of(force: ContactForce, system: System, yields: Yielding) -> Squares:
         certain = part * part * slope
     else:
         depth, load = float(row.depth), gravity / along
-        slope = force.slope_at(values, depth, load)
+        slope = force.slope_in(values, poses, depth, load)
         bears = abs(float(n @ system.gravity)) >= STEEP * gravity
-        certain = force.slope_at(values, depth, load / sharing if bears else 0.0)
+        certain = force.slope_in(values, poses, depth, load / sharing if bears else 0.0)
     across = law.friction_stiffness if force.sticks else 0.0
     K = slope * (across * np.eye(3) + (1.0 - across) * np.outer(n, n))
     return Squares(float(np.abs(np.linalg.eigvals(K @ Y)).max()), certain * along)

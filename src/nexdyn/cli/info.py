@@ -161,7 +161,7 @@ def _contact(system: System, name: str) -> dict[str, Any]:
     laws = [force.law(system.values) for force in made]
     return {
         "name": name, "pairs": [list(pair) for pair in pairs], "points": sum(force.points for force in made),
-        **_pressing(made, laws),
+        **_pressing(made, laws, [k for force in made for k in force.stiffnesses(system.values)]),
         "friction": _extremes([law.friction for law in laws]), "unit": made[0].stiffness_unit(system.values),
         "of": "area" if isinstance(made[0], Foundations) and made[0].over_area else "point",
         "more": _further(system, system.contacts[name]),
@@ -178,11 +178,11 @@ def _gravity(system: System, name: str) -> dict[str, Any]:
     }
 
 
-def _pressing(made: list[Any], laws: list[Any]) -> dict[str, Any]:
+def _pressing(made: list[Any], laws: list[Any], stiff: list[float]) -> dict[str, Any]:
     """Exponent and stiffness; of a normal force of the user's that it is one."""
     if made[0].normal_force is not None:
         return {"normal_force": True}
-    return {"exponent": laws[0].exponent, "stiffness": _extremes([law.stiffness for law in laws])}
+    return {"exponent": laws[0].exponent, "stiffness": _extremes(stiff)}
 
 
 def _further(system: System, contact: BetweenBodies) -> str:

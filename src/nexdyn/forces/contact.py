@@ -149,6 +149,14 @@ class ContactForce(ContactLaw, PairForce):
             return 0.0
         return law.stiffness * law.exponent * depth ** (law.exponent - 1.0)
 
+    def slope_in(self, values: Mapping[str, float], poses: list[np.ndarray], depth: float, load: float) -> float:
+        """The same where it depends on how its frames A and B are turned, at the poses (12,)."""
+        return self.slope_at(values, depth, load)
+
+    def stiffnesses(self, values: Mapping[str, float]) -> list[float]:
+        """Its stiffness, or the least and the greatest where it differs from place to place, in its `stiffness_unit`."""
+        return [self.law(values).stiffness]
+
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         """r_A, ½ l, ς, r_B."""
         raise NotImplementedError

@@ -3,6 +3,7 @@
     sphere on a half-space          one point                    capsule on a half-space     one point at each end
     box on a half-space             one point at each corner     sphere and sphere           one point
     hull on a half-space            one point at each of its points
+    ellipsoid on a half-space       one point                    cylinder on a half-space    one line, or one end    (``touched``)
     sphere and box, hull, capsule, cylinder, cone or ellipsoid   one point (``ball``)
 
 With a foundation instead of a stiffness all shapes touch each other over areas, one force for each pair:
@@ -18,7 +19,8 @@ Where the materials of both are given instead of a stiffness, it is that of Hert
 
     f_n = 4/3 E* √R δ^1.5,   1/R = 1/r_a + 1/r_b         (E*: ``model.materials``; a plane has no curvature)
 
-with R = `hertz_radius` where a sphere touches the side of a cylinder or a capsule, so also where it touches their ends; and Mindlin's part
+with that of its curvatures at the place where an ellipsoid touches, and along its line of a cylinder (``touched``); with R =
+`hertz_radius` where a sphere touches the side of a cylinder or a capsule, so also where it touches their ends; and Mindlin's part
 of it along the surfaces, 4 G*/E*, and where no friction is given that of the two materials: what one has against the other, else
 √(μ_a μ_b). Each end of a capsule is a sphere, also where the capsule lies.
 """
@@ -41,7 +43,7 @@ from nexdyn.forces.foundations import RESISTANCES
 from nexdyn.forces.mesh_contact import MeshContact
 from nexdyn.forces.mesh_solid import is_meshed, triangles_of
 from nexdyn.forces.plane_contact import PlaneContact
-from nexdyn.forces.round_contact import RoundContact
+from nexdyn.forces.round_contact import RoundContact, reach_of
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.forces.surface_contact import SurfaceContact
 from nexdyn.model.between_bodies import BetweenBodies
@@ -96,9 +98,10 @@ class Contact(ContactLaw, BetweenBodies):
     nx.Material. They set what is not given: by Hertz and Mindlin the stiffness, where there is no foundation and no normal_force either,
     and its friction_stiffness; and the friction, which must be given where one of them has none.
 
-    Spheres, capsules, boxes (each corner is a point) and hulls may touch a half-space, and spheres each other and boxes, hulls, capsules,
-    cylinders, cones and ellipsoids. The ground is the
-    half-space z ≤ 0 of the world. `system.forces` has a force for each place where two shapes may touch, named "feet left_foot ground";
+    Spheres, capsules, boxes (each corner is a point), hulls, ellipsoids and cylinders (a line, or an end) may touch a half-space, and
+    spheres each other and boxes, hulls, capsules, cylinders, cones and ellipsoids. stiffness of a cylinder is that of its whole line, and
+    of a whole end. The ground is the half-space z ≤ 0 of the world.
+    `system.forces` has a force for each place where two shapes may touch, named "feet left_foot ground";
     `result.contacts("feet")` tells of all of them.
 
     Raises InputError for a pattern that matches nothing, bodies without shapes, and shapes that know no contact with each other.
@@ -227,9 +230,9 @@ class Contact(ContactLaw, BetweenBodies):
                     )
                 if places is None:
                     raise InputError(
-                        f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes and hulls "
-                        "touch half-spaces, and spheres all but meshes and height fields: give foundation_a or foundation_b, by which all "
-                        "shapes touch each other over areas, or give one of the bodies a collision=[…] of these"
+                        f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes, hulls, "
+                        "ellipsoids and cylinders touch half-spaces, and spheres all but meshes and height fields: give foundation_a or "
+                        "foundation_b, by which all shapes touch each other over areas, or give one of the bodies a collision=[…] of these"
                     )
                 kind, turned, more = places
                 make: Any = kind
@@ -238,6 +241,10 @@ class Contact(ContactLaw, BetweenBodies):
                 given = self._sided(turned, system.values, A, B)
                 if self.resists:
                     given |= {x: self.__dict__[x] for x in RESISTANCES}
+                if kind is RoundContact:
+                    law = self._round_law(system.values, B if turned else A, turned)
+                    found.append(make(f"{self.name} {label_a} {label_b}", *ends, **more[0][1], **law, **given))
+                    continue
                 for suffix, place in more:
                     radius = relative_radius(place)
                     if self.stiffness is None and self.normal_force is None and radius == 0.0:
@@ -252,6 +259,29 @@ class Contact(ContactLaw, BetweenBodies):
                         make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **laws[radius], **given)
                     )
         return found
+
+    def _round_law(self, values: Mapping[str, float], solid: Shape, turned: bool) -> dict[str, Any]:
+        """The law at a point of an ellipsoid, or along a line of a cylinder, which is of `b` where `turned`, on a half-space."""
+        one = self.law_between(values, 1.0)
+        law: dict[str, Any] = {attribute: one.__dict__[attribute] for attribute in LAW}
+        if isinstance(solid, Cylinder) and self.normal_force is not None:
+            raise InputError(
+                f"{self}: a cylinder touches a half-space along a line, and normal_force is of points; give a stiffness, materials, or "
+                "foundation_a or foundation_b"
+            )
+        if self.stiffness is None and self.normal_force is None:
+            law["hertz"] = 1.0
+            if isinstance(solid, Cylinder):
+                own, below = (
+                    material_of(self.__dict__[f"material_{x}"], f"material_{x} of {self}").numbers(values)
+                    for x in ("ba" if turned else "ab")
+                )
+                law |= {
+                    "stiffness": contact_modulus(own, below),
+                    "exponent": 1.0,
+                    "hertz": reach_of(solid, own, below),
+                }
+        return law
 
     def _over_area(self, name: str, system: System, *sides: tuple[Body, Shape]) -> Force:
         """The force between two bodies and their shapes by foundations."""
@@ -323,6 +353,8 @@ def meeting(A: Shape, B: Shape, resists: bool) -> tuple[type[ContactForce], bool
     for turned, solid, other in ((False, A, B), (True, B, A)):
         if isinstance(solid, Sphere) and isinstance(other, Box | Hull | Capsule | Cylinder | Cone | Ellipsoid):
             return BallContact, turned, [("", {"radius": solid.radius, "anchor_a": solid.position, "solid": other})]
+        if isinstance(other, HalfSpace) and isinstance(solid, Ellipsoid | Cylinder):
+            return RoundContact, turned, [("", {"solid_a": solid, "solid_b": other})]
         if isinstance(other, HalfSpace) and (places := _on_plane(solid)) is not None:
             plane = {"anchor_b": other.position, "normal": tuple(_axes(other)[:, 2].tolist())}
             return PlaneContact, turned, [(suffix, place | plane) for suffix, place in places]
@@ -336,6 +368,8 @@ def _rolling(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | No
             other, HalfSpace | Sphere | Box | Hull | Capsule | Cylinder | Cone | Ellipsoid
         ):
             return BallContact, turned, [("", {"radius": solid.radius, "anchor_a": solid.position, "solid": other})]
+        if isinstance(other, HalfSpace) and isinstance(solid, Ellipsoid | Cylinder):
+            return RoundContact, turned, [("", {"solid_a": solid, "solid_b": other})]
         if isinstance(solid, Capsule) and isinstance(other, HalfSpace):
             p, half = np.array(solid.position), 0.5 * solid.length * _axes(solid)[:, 2]
             ends = [tuple((p + sign * half).tolist()) for sign in (1.0, -1.0)]

@@ -1,15 +1,17 @@
-"""What presses of a sphere on a solid (``ball``), and of a cylinder, a cone, a capsule or an ellipsoid on a half-space (``sunk``)."""
+"""What presses of a sphere on a solid (``ball``), and of a cylinder, a cone, a capsule or an ellipsoid on a half-space: over an area
+(``sunk``), at a point or along a line (``touched``)."""
 
 from __future__ import annotations
 
 from math import sqrt
 
-from nexdyn.forces import ball
+from nexdyn.forces import ball, touched
 from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.contact_data import OVERLAP, PointData
+from nexdyn.forces.own_law import OWN, own_damping, own_force, own_hold, own_slope, own_work
 from nexdyn.forces.pressed import DISC, Pressed, nothing_pressed, relative, share
 from nexdyn.forces.sunk import RoundData, sunk
-from nexdyn.geometry.solid import POINT
+from nexdyn.geometry.solid import CYLINDER, POINT
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Force, T, Vec3, cross, plus_turned
 
@@ -41,9 +43,33 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):
 
 @formula
 def sunk_here(data, k, X_A, X_B):
-    """What of a round solid lies under the plane of B, in the axes of A (``sunk``)."""
+    """What of a round solid lies under the plane of B, or is touched by it, in the axes of A (``sunk``, ``touched``)."""
     solid, n = RoundData(data, k + OVERLAP), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
-    return sunk(int(solid.kind), solid.size, solid.margin, T(X_A.R) @ n, n @ (X_A.p - X_B.p))
+    m, h = T(X_A.R) @ n, n @ (X_A.p - X_B.p)
+    if solid.by == touched.OVER_AREA:
+        return sunk(int(solid.kind), solid.size, solid.margin, m, h)
+    law = touched.Law(solid.by, PointData(data, k).exponent, solid.reach)
+    if int(solid.kind) == CYLINDER:
+        return touched.of_cylinder(law, solid.size, m, h)
+    return touched.of_ellipsoid(law, solid.size, m, h)
+
+
+@formula
+def round_energy(data, k, X_A, X_B):
+    """U."""
+    w, own = sunk_here(data, k, X_A, X_B), PointData(data, k)
+    if own.exponent == OWN:
+        return own_work(own.stiffness, w.depth, 0.0, 0.0)
+    return own.stiffness * w.energy
+
+
+@formula
+def round_slopes(data, k, w, f_n, rate):
+    """What area and volume count of the slopes ∂f_n/∂δ and ∂f_n/∂δ̇, where f_n > 0."""
+    own = PointData(data, k)
+    if own.exponent == OWN:
+        return own_slope(own.stiffness, w.depth, rate), own_damping(own.stiffness, w.depth, rate)
+    return f_n / w.volume.size, own.damping * own.stiffness
 
 
 @formula
@@ -62,6 +88,17 @@ def press_round(data, k, X_A, V_A, X_B, V_B, rubs):
         return nothing_pressed(w.depth), on_plane(w.lowest, X_A, X_B)
     p = on_plane(w.volume.centre, X_A, X_B)
     v, turning = relative(X_A, V_A, X_B, V_B, p)
+    if own.exponent == OWN:  # at a point
+        f_n = own_force(own.stiffness, w.depth, -(n @ v))
+        f = f_n * n
+        if rubs:
+            rub = along(running(data, k, X_A, X_B), n)
+            slip = v + rub.u
+            glide = across(rub, slip - (n @ slip) * n)
+            f = f - (own.mu * f_n / sqrt(glide @ glide + own.friction_speed * own.friction_speed)) * across(rub, glide)
+        return Pressed(
+            Force(o, f), f_n * n, f_n, o, 0.0, 0.0, w.depth, 0.0, own_hold(own.stiffness, w.depth, f_n)
+        ), p  # fmt: skip
     grip = share(1.0 - own.damping * (n @ v))
     f_n, gyration = own.stiffness * w.volume.size * grip, sqrt((w.volume.m11 + w.volume.m22) / w.volume.size)
     # pressure that grows with how fast each point goes deeper, as it turns: − k a ∫ y × n (y · u) dV, u = n × ω
@@ -80,5 +117,5 @@ def press_round(data, k, X_A, V_A, X_B, V_B, rubs):
         f, torque = f - s * across(rub, glide), torque - (s * r * about_n) * n
     stiff = own.stiffness * max(w.area.size, w.volume.size / w.depth)
     return Pressed(
-        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.area.size, w.depth, grip * own.stiffness * w.depth, stiff
+        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.pressed, w.depth, grip * own.stiffness * w.peak, stiff
     ), p  # fmt: skip

@@ -50,7 +50,7 @@ EVEN_WAY, EVEN_WEIGHT = (
 
 
 class RoundData(Record):
-    """w_A, w_B, what tells it, kind of the solid, its sizes and margin."""
+    """w_A, w_B, what tells it, kind of the solid, its sizes and margin, how it presses and Q (``touched``)."""
 
     part_a: float
     part_b: float
@@ -58,6 +58,8 @@ class RoundData(Record):
     kind: float
     size: Vec3
     margin: float
+    by: float
+    reach: float
 
 
 class Moments(NamedTuple):
@@ -71,7 +73,8 @@ class Moments(NamedTuple):
 
 
 class Sunk(NamedTuple):
-    """What lies under the plane: its volume, the area that the plane cuts, ∫ d dV; how deep it is, and where (x); e₁ and e₂."""
+    """What lies under the plane: its volume, the area that the plane cuts, ∫ d dV; how deep it is, and where (x); e₁ and e₂; the area
+    that presses, the largest pressure. Where it is touched (``touched``): force, slope and energy, of k = 1."""
 
     volume: Moments
     area: Moments
@@ -80,6 +83,8 @@ class Sunk(NamedTuple):
     lowest: Vec3
     one: Vec3
     two: Vec3
+    pressed: float
+    peak: float
 
 
 class Sums(NamedTuple):
@@ -335,9 +340,9 @@ def sunk(kind, size, margin, n, h):
     depth = -h - n @ lowest
     if not depth > 0.0:
         nothing, (one, two) = Moments(0.0, lowest, 0.0, 0.0, 0.0), basis(n)
-        return Sunk(nothing, nothing, 0.0, depth, lowest, one, two)
+        return Sunk(nothing, nothing, 0.0, depth, lowest, one, two, 0.0, 0.0)
     if kind == ELLIPSOID:
         volume, area, energy, one, two = of_ellipsoid(size, n, h)
     else:
         volume, area, energy, one, two = of_revolution(kind, size, margin, n, h)
-    return Sunk(volume, area, energy, depth, lowest, one, two)
+    return Sunk(volume, area, energy, depth, lowest, one, two, area.size, depth)

@@ -18,8 +18,8 @@ what resists rolling and turning             the same law of torques over arms, 
 These are integrated over polygons (``pressed``).
 
 A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form; and so are a
-cylinder, a cone, a capsule or an ellipsoid on a half-space, with those of ``sunk``, where d δ̇ counts as ∫ p (1 + a δ̇) dA of all that is
-under the plane, and two solids of triangles (``mesh_overlap``).
+cylinder, a cone, a capsule or an ellipsoid on a half-space, with those of ``sunk`` or ``touched``, where d δ̇ counts as ∫ p (1 + a δ̇) dA
+of all that is under the plane, and two solids of triangles (``mesh_overlap``).
 
 Data: those of a point of contact with e = 1 and k (``contact``), l_r, l_t, c/l, then those of ``overlap``.
 States, where friction sticks: y along the surfaces in the axes of B, and about the normal; then the same of what resists rolling.
@@ -52,7 +52,7 @@ from nexdyn.forces.overlap import (
 )
 from nexdyn.forces.page import NO_LANES, OF_ITS_STEP, Between, alone, no_number, nowhere
 from nexdyn.forces.pressed import DISC, add_side, deeper_by, nothing_pressed, pressing, relative, share
-from nexdyn.forces.round_press import press_ball, press_round, sunk_here
+from nexdyn.forces.round_press import press_ball, press_round, round_energy
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.sunk import is_round
 from nexdyn.forces.tables import ForceEntries
@@ -322,7 +322,7 @@ def energy_here(tables, e, k, X_A, X_B):
         d, _ = ball.distance(data, k + OVERLAP, T(X_B.R) @ (X_A.p - X_B.p))
         U = ball.law_of(data, k, k + OVERLAP, own.radius - d).energy
     elif is_round(data, k + OVERLAP):
-        U = own.stiffness * sunk_here(data, k, X_A, X_B).energy
+        U = round_energy(data, k, X_A, X_B)
     elif is_mesh(data, k + OVERLAP):
         U = stored_in_meshes(tables.room.meshes, tables.room.rows, data, k, X_A, X_B)
     else:

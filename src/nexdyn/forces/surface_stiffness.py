@@ -20,7 +20,7 @@ from nexdyn.forces import ball, mesh_list, mesh_overlap, mesh_search, overlap, s
 from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.contact_data import OVERLAP, Parts, PointData
 from nexdyn.forces.pressed import relative, share
-from nexdyn.forces.round_press import sunk_here
+from nexdyn.forces.round_press import round_slopes, sunk_here
 from nexdyn.forces.sticking import Slip, laid, size, yielding
 from nexdyn.forces.sunk import is_round
 from nexdyn.forces.tables import ForceEntries
@@ -177,13 +177,15 @@ def add_moments(K, c, of, X_A, X_B, one, two, n):
 
 
 @outlined
-def add_round(data, k, K, gh, bh2, X_A, X_B, s):
-    """The part of the pressure of a round solid on a half-space, of the sums s."""
-    w, n, own = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz), PointData(data, k)
-    one, two, grip = X_A.R @ w.one, X_A.R @ w.two, s.pressure / (own.stiffness * w.volume.size)
-    add_moments(K, bh2 * grip * own.stiffness, w.area, X_A, X_B, one, two, n)
-    if grip > 0.0:
-        add_moments(K, gh * own.damping * own.stiffness, w.volume, X_A, X_B, one, two, n)
+def add_round(data, k, K, gh, bh2, motion, s, place):
+    """The part of the pressure of a round solid on a half-space, of the sums s, which act at `place`."""
+    X_A, V_A, X_B, V_B = motion
+    w, n = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
+    one, two, (v, _) = X_A.R @ w.one, X_A.R @ w.two, relative(X_A, V_A, X_B, V_B, place)
+    deeper, faster = round_slopes(data, k, w, s.pressure, -(n @ v))
+    add_moments(K, bh2 * deeper, w.area, X_A, X_B, one, two, n)
+    if s.pressure > 0.0:
+        add_moments(K, gh * faster, w.volume, X_A, X_B, one, two, n)
 
 
 @kernel
@@ -206,7 +208,7 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
         slope = bh2 * deeper + gh * faster
         add_product(K, slope, about, n, about, n)
     elif is_round(data, k + OVERLAP):
-        add_round(data, k, K, gh, bh2, X_A, X_B, s)
+        add_round(data, k, K, gh, bh2, motion, s, place)
     elif mesh_overlap.is_mesh(data, k + OVERLAP):
         rubs = not sticks and own.mu > 0.0
         add_meshes(room.meshes, (room.rows, s.depth), (data, k), K, weights, motion, (rubs, kept))

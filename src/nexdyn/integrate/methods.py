@@ -52,6 +52,8 @@ class SemiImplicitEuler(FixedStep):
     Where the mass matrix is constant (a pendulum, masses on slides and springs) it is symplectic: energy stays in a band of width
     proportional to dt, for any number of steps. Where it depends on the pose, as in a double pendulum or a robot, it is not, and energy
     drifts.
+    Where forces have states, as friction that sticks, these follow v⁺, and so does the pose, by how joints turn it half way through the
+    step: it costs a second evaluation.
     """
 
     name: ClassVar[str] = "semi-implicit"
