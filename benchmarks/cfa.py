@@ -101,7 +101,7 @@ def prepared(n: int, among: int | None, seed: int = 3) -> tuple[nx.Tree, tuple[A
     tree = nx.Tree(nexdyn_system(random_tree(n, rng, among)))
     q, v, tau = rng.normal(size=(3, n))
     v /= np.sqrt(n)  # slow and short of upright: a long random chain whirls no faster than a short one
-    return tree, (tree.compiled.model, tree.constraint_tables, tree._work, q, v, tau, np.zeros(n), np.zeros((n, 6)))
+    return tree, (tree.compiled.model, tree.constraint_tables, tree.work, q, v, tau, np.zeros(n), np.zeros((n, 6)))
 
 
 def work_of(loop: Any, arguments: tuple[Any, ...]) -> Callable[[int], Any]:

@@ -118,9 +118,9 @@ class our_loop:  # noqa: N801
             for target, source in zip((s.q0, s.v0, s.d0, s.lam0), self.start, strict=True):
                 target[:] = source
             s.a0[:] = s.d0
-            sim._memory[:] = hht.memory_at_start(sim.tables, s)
+            sim.newton_memory[:] = hht.memory_at_start(sim.tables, s)
             status, done, _ = hht.march_fixed(
-                sim.tables, sim.acts, s, sim._told, 0.0, DT, 0, self.steps, 0, ALPHA, sim._memory, self.room
+                sim.tables, sim.acts, s, sim.record, 0.0, DT, 0, self.steps, 0, ALPHA, sim.newton_memory, self.room
             )
             assert status == 0 and done == self.steps
 

@@ -199,9 +199,9 @@ def constrained(report: Report, what: str, system: nx.System, effort: Effort) ->
             for run, begun, memory in zip(runs, starts, remembered, strict=True):
                 for x, x0 in zip(run.state, begun, strict=True):
                     x[...] = x0
-                run._memory[:] = memory
+                run.newton_memory[:] = memory
                 hht.march_fixed(
-                    run.tables, run.acts, run.state, run._told, 0.0, DT, 0, steps, 0, alpha, run._memory, out
+                    run.tables, run.acts, run.state, run.record, 0.0, DT, 0, steps, 0, alpha, run.newton_memory, out
                 )
 
     lanes(1)

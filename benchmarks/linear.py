@@ -74,8 +74,8 @@ def tell_time(report: Report, shape: str, among: int | None, sizes: tuple[int, .
         poses = np.zeros((n + 1, 12))
         poses[0, [0, 4, 8]] = 1.0
         # slow and short of upright: a long random chain whirls no faster than a short one
-        states[n] = (tree.compiled.model, tree._work, poses, *rng.normal(size=(3, n)) / np.sqrt(n), np.zeros(n))
-        tables[n] = sum(x.nbytes for x in (*tree.compiled.model, *tree._work)) / n
+        states[n] = (tree.compiled.model, tree.work, poses, *rng.normal(size=(3, n)) / np.sqrt(n), np.zeros(n))
+        tables[n] = sum(x.nbytes for x in (*tree.compiled.model, *tree.work)) / n
     for name, loop in ALGORITHMS.items():
         times = alternate({str(n): lambda repeat, n=n, loop=loop: loop(repeat, *states[n]) for n in sizes}, effort)
         each = [statistics.median(times[str(n)]) / n * 1e9 for n in sizes]

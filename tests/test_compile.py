@@ -217,7 +217,7 @@ def test_a_system_is_compiled_once_until_something_is_added() -> None:
     system = systems.descriptions()["arm"].with_parameters({})
     first, second = Tree(system), Tree(system)
     assert second.compiled is first.compiled
-    assert not np.shares_memory(first._work.body.table, second._work.body.table)
+    assert not np.shares_memory(first.work.body.table, second.work.body.table)
     other = system.with_parameters({"gravity": (0.0, 0.0, -1.0)})
     assert Tree(other).compiled is not first.compiled and Tree(other).compiled.model.body.table[0, 2] == -1.0
     ball = system.add_body("ball", mass=2.0)

@@ -101,7 +101,7 @@ def test_external_wrenches_in_the_scratch_are_differentiated_too(name: str) -> N
     tree = Tree(systems.descriptions()[name])
     q, v, a, _ = systems.state(tree, 47)
     without = tree.rnea_derivatives(q, v, a)
-    tree._work.body.external.numbers[1:] = np.random.default_rng(48).normal(size=(tree.nb, 6))
+    tree.work.body.external.numbers[1:] = np.random.default_rng(48).normal(size=(tree.nb, 6))
     found = tree.rnea_derivatives(q, v, a)
     agree(found.q, systems.gradient(lambda x: tree.rnea(x, v, a), tree, q, 1e-3), EXACT)
     assert tree.nb == tree.nv or np.abs(found.q - without.q).max() > 1e-3

@@ -230,7 +230,7 @@ def test_a_hundred_thousand_bodies_are_one_tree_and_its_tables_grow_with_bodies_
     c = tree.compiled
     assert all(c.model.topology.parent[1:] < np.arange(1, 100_001))
     # no table of n × n, nor of depth × n: what is kept is so many numbers a body
-    arrays = [*c.model, *tree._work, c.link, c.R_LB, c.p_LB, c.arc_of_link, c.first_q, c.first_v, c.above]
+    arrays = [*c.model, *tree.work, c.link, c.R_LB, c.p_LB, c.arc_of_link, c.first_q, c.first_v, c.above]
     assert sum(x.nbytes for x in arrays) < 3000 * tree.nb
     q, v, a, _ = systems.state(tree, 1)
     tau = tree.rnea(q, 0.0 * v, a)

@@ -54,8 +54,8 @@ def fits_lanes(run: BodySimulation, t_end: float) -> bool:
     assert run.method.dt is not None
     return (
         not _numbers_of_rows(run)
-        and not run._callbacks
-        and not len(run._z0)
+        and not run.driver_functions
+        and not len(run.z_start)
         and (t_end - run.t) / run.method.dt < MOST_STEPS
     )
 
@@ -169,15 +169,15 @@ class Stacked:
         # what is recorded has its matrix where new ones are made: between steps it is free
         own = ("v1", "d1", "lam0", "lam1", "twists", "near")
         told = fresh._replace(**{name: stack([getattr(run.state, name) for run in filled]) for name in own})
-        numbers = stack([run._told.numbers for run in filled])
+        numbers = stack([run.record.numbers for run in filled])
         self.problem = (
             tables,
             self.acts,
             self.state,
             fresh,
-            Record(tables, told, numbers, runs[0]._told.loops, runs[0]._told.lengths),
+            Record(tables, told, numbers, runs[0].record.loops, runs[0].record.lengths),
         )
-        self.memory = np.array([run._memory for run in filled])
+        self.memory = np.array([run.newton_memory for run in filled])
         self.failed = np.full(LANES, hht_lanes.NEVER, dtype=np.int64)
         numbers = LaneVector(lane_zeros((hht_lanes.Numbers.columns, 1, LANES)), 0)
         lanes: Any = hht_lanes.Numbers(numbers)

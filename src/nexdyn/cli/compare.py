@@ -86,14 +86,14 @@ def command(
 
 def suitable(system: System) -> list[Method]:
     """One of each formulation that supports a system, the most precise first."""
-    from nexdyn.integrate.methods import HHT, Baumgarte, ImplicitEuler, Projection, RungeKutta4
+    from nexdyn.integrate.methods import HHT, OF_TREES, Baumgarte, ImplicitEuler, Projection
     from nexdyn.integrate.pairs.dormand_prince import DormandPrince
     from nexdyn.simulation.choice import simulation_of
     from nexdyn.simulation.needs import needs_bodies
 
     precise: Method = Projection(rtol=1e-10, atol=1e-12)
     bodies: list[Method] = [Baumgarte(), HHT(dt=1e-3), ImplicitEuler(1e-3, bdf2=True)]
-    tree = [RungeKutta4(1e-3)]
+    tree: list[Method] = [OF_TREES]
     first = [precise, *tree] if needs_bodies(system) else [DormandPrince(rtol=1e-12, atol=1e-13), *tree, precise]
     carried = []
     for method in (*first, *bodies):

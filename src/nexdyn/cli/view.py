@@ -147,8 +147,7 @@ def _offer_writing(viewer: Viewer, model: Model, file: Path, reading: Reading) -
 
     if file.suffix in (".yaml", ".yml") and file.is_file() and not reading.set:
         Editing(viewer, partial(write_numbers, file), model.system, model.simulation)
-        if viewer._touch is not None:
-            viewer._touch.show_controls()
+        viewer.show_controls()
 
 
 def _check_ghost(ghost: str, pictured: bool, still: bool) -> None:

@@ -110,11 +110,11 @@ class Actuator(ForceElement):
 
     def check(self, values: Mapping[str, float]) -> None:
         self._numbers(values)
-        self._functions(values)
+        self.functions_of_time(values)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """As the page says."""
-        functions = self._functions(values)
+        functions = self.functions_of_time(values)
         self._callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
         return [*self._numbers(values), *(x for function in functions for x in time_row(function))]
 
@@ -151,7 +151,7 @@ class Actuator(ForceElement):
         """k_p, k_d, k_i."""
         return 0.0, 0.0, 0.0
 
-    def _functions(self, values: Mapping[str, float]) -> list[Function]:
+    def functions_of_time(self, values: Mapping[str, float]) -> list[Function]:
         """The target r and the feedforward f."""
         return [
             function_of_time(self.__dict__[attribute], values, f"{attribute} of {self}")
@@ -242,7 +242,7 @@ class TorqueActuator(Actuator):
         super().__init__(name, joint, **options)
         self._store(target=target)
 
-    def _functions(self, values: Mapping[str, float]) -> list[Function]:
+    def functions_of_time(self, values: Mapping[str, float]) -> list[Function]:
         zero_of_time = function_of_time(0.0, values, "")
         return [function_of_time(self.target, values, f"target of {self}"), zero_of_time]
 
@@ -266,7 +266,7 @@ class Controller(Actuator):
         if not callable(function):
             raise InputError(f"function of {self} is {function!r}; a function (t, q, v) is needed")
 
-    def _functions(self, values: Mapping[str, float]) -> list[Function]:
+    def functions_of_time(self, values: Mapping[str, float]) -> list[Function]:
         return []
 
     def _effort_of(self, values: Mapping[str, float], unit: float) -> float:

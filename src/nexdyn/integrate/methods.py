@@ -305,6 +305,8 @@ _CHOSEN: tuple[type[Method], ...] = (
     Partitioning,
 )
 METHODS = {cls.name: cls for cls in _CHOSEN}
+OF_TREES = RungeKutta4(1e-3)
+"""In minimal coordinates, where none is given."""
 
 
 def method_of(given: object) -> Method | None:

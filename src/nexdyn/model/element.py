@@ -45,6 +45,24 @@ class Element(metaclass=CheckedCalls):
             )
         self.__dict__[attribute] = frozen(value)
 
+    @property
+    def owner(self) -> str | None:
+        """The name of the system that it is part of, which fixes it."""
+        return self._owner
+
+    def belong_to(self, owner: str | None) -> None:
+        """Be part of a system; of none again, where it was not taken."""
+        self._owner = owner
+
+    @property
+    def depends_on(self) -> frozenset[str]:
+        """The parameters that it uses, as `note_parameters` found them."""
+        return self._names
+
+    def note_parameters(self, values: Mapping[str, float]) -> None:
+        """See which parameters it uses; errors as of `parameter_names`."""
+        self._names = self.parameter_names(values)
+
     def _store(self, **attributes: Any) -> None:
         """Set attributes, as one by one."""
         mine = self.__dict__

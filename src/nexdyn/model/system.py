@@ -69,7 +69,7 @@ class System(metaclass=CheckedCalls):
         self._parameters: dict[str, Parameter] = {}
         self._values: dict[str, float] = {}
         self.ground = Body("ground")
-        self.ground._owner = self.name
+        self.ground.belong_to(self.name)
         if not names_in(self._gravity):
             floats(self._gravity, 3, {}, "gravity")
 
@@ -103,6 +103,11 @@ class System(metaclass=CheckedCalls):
     def parameters(self) -> Mapping[str, Parameter]:
         """Parameters by name."""
         return MappingProxyType(self._parameters)
+
+    @property
+    def elements(self) -> Mapping[str, Mapping[str, Any]]:
+        """All that it holds, by kind and name: "body", "joint", "force", …"""
+        return MappingProxyType(self._elements)
 
     @property
     def bodies(self) -> Mapping[str, Body]:
@@ -353,8 +358,8 @@ class System(metaclass=CheckedCalls):
         """Raise InputError unless `element` is a free one of its kind under a new name."""
         if not isinstance(element, expected):
             raise InputError(f"{element!r} is no {kind}; add_{kind} takes one")
-        if element._owner is not None:
-            raise InputError(f"{element} is part of system {element._owner!r} already; make another one")
+        if element.owner is not None:
+            raise InputError(f"{element} is part of system {element.owner!r} already; make another one")
         if element.name in self._elements[kind]:
             raise InputError(f"a {kind} {element.name!r} exists already; every {kind} needs its own name")
         of_forces = ("force", *GROUPS)
@@ -368,14 +373,14 @@ class System(metaclass=CheckedCalls):
     def _keep(self, kind: str, element: E) -> E:
         """Check an admitted element, and fix it here."""
         self._check(element)
-        element._owner = self.name
+        element.belong_to(self.name)
         self._elements[kind][element.name] = element
         if kind in ("body", "joint", "marker", "force", *GROUPS) and self._groups():
             try:
                 self._choose_anew()
             except Exception:
                 del self._elements[kind][element.name]
-                element._owner = None
+                element.belong_to(None)
                 raise
         return element
 
@@ -400,14 +405,14 @@ class System(metaclass=CheckedCalls):
                     f"{group} would make two forces named {force.name!r}; give its bodies or shapes other names"
                 )
             self._check(force)
-            force._owner = self.name
+            force.belong_to(self.name)
             force.__dict__["_part_of"] = group.name
             made[force.name] = force
         return made
 
     def _check(self, element: Element) -> None:
         element.check(self._values)
-        element._names = element.parameter_names(self._values)
+        element.note_parameters(self._values)
         if isinstance(element, Force):
             element.check_in(self)
 
@@ -432,7 +437,7 @@ class System(metaclass=CheckedCalls):
             raise InputError(f"{role} of {user} is {body!r}; a body of the system or its name is needed")
         if body is self.ground or self._bodies.get(body.name) is body:
             return body
-        owner = "another system; give its name" if body._owner is not None else "no system; add it with add_body first"
+        owner = "another system; give its name" if body.owner is not None else "no system; add it with add_body first"
         raise InputError(f"{role} of {user}: {body} belongs to {owner}")
 
     # --- what is changed ----------------------------------------------------------------------------------------
@@ -454,7 +459,7 @@ class System(metaclass=CheckedCalls):
             elif name == "gravity":
                 gravity = value
             else:
-                kind, element, attribute = self._attribute(path)
+                kind, element, attribute = self.attribute_of(path)
                 attributes.setdefault((kind, element), {})[attribute] = value
 
         system = System(self.name, gravity)
@@ -473,14 +478,16 @@ class System(metaclass=CheckedCalls):
                         new.__dict__[role] = system.body(held.name)
                 if isinstance(new, Joint):
                     new.set_bodies(new.parent, new.child)
-                if (kind, name) in attributes or changed & element._names:
+                if (kind, name) in attributes or changed & element.depends_on:
                     system._check(new)
-                new._owner = self.name
+                new.belong_to(self.name)
                 system._elements[kind][name] = new
-        shaped = any(kind == "body" for kind, _ in attributes) or any(changed & b._names for b in self.bodies.values())
+        shaped = any(kind == "body" for kind, _ in attributes) or any(
+            changed & b.depends_on for b in self.bodies.values()
+        )
         for group_name, group in self._groups().items():
             mine = {name: force for name, force in self.forces.items() if force.part_of == group_name}
-            if shaped or (group.kind_of_element, group_name) in attributes or changed & group._names:
+            if shaped or (group.kind_of_element, group_name) in attributes or changed & group.depends_on:
                 new_forces = system._made_by(system._groups()[group_name], system.forces)
                 off = any(force.is_off for force in mine.values())
                 for name, force in new_forces.items():
@@ -490,7 +497,7 @@ class System(metaclass=CheckedCalls):
             system._elements["force"] |= new_forces
         return system
 
-    def _attribute(self, path: str) -> tuple[str, str, str]:
+    def attribute_of(self, path: str) -> tuple[str, str, str]:
         """Kind, name and attribute that a path "element.attribute" means; names may contain dots, the longest wins."""
         kinds = {kind: found for kind, found in self._elements.items() if kind != "measure"}
         prefix, _, rest = str(path).partition(":")

@@ -96,7 +96,7 @@ def _made_again(
     order: Callable[[list[Any]], list[Any]] = list, floor: float | None = None,
 ) -> System:  # fmt: skip
     """A system of copies; the ground is a plate `floor` wide where something touches it. NexDynError for elements that would be lost."""
-    if lost := [f"{kind} {name!r}" for kind, found in system._elements.items() if kind not in KINDS for name in found]:
+    if lost := [f"{kind} {name!r}" for kind, found in system.elements.items() if kind not in KINDS for name in found]:
         raise NexDynError(f"system {system.name!r} cannot be made again: nothing here copies {', '.join(lost)}")
     made = System(system.name, system.given_gravity)
     for name, parameter in system.parameters.items():
@@ -117,7 +117,7 @@ def _made_again(
     for contact in system.contacts.values():
         made.add_contact(swap(contact))
     for kind in AS_THEY_ARE:
-        for element in system._elements[kind].values():
+        for element in system.elements[kind].values():
             getattr(made, f"add_{kind}")(element.copied())
     return made
 

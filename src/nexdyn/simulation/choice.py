@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from nexdyn.errors import InputError
-from nexdyn.integrate.methods import HHT, ImplicitEuler, IndexOne, Loops, Method, RungeKutta4, method_of
+from nexdyn.integrate.methods import HHT, OF_TREES, ImplicitEuler, IndexOne, Loops, Method, method_of
 from nexdyn.model.system import System
 from nexdyn.simulation.needs import needs_bodies
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def default_method(system: System, loops: Loops | None = None, dynamics: str = "aba") -> Method:
     """HHT() where a system has what a tree alone does not carry, unless `loops` or `dynamics` ask for minimal coordinates; else
-    RungeKutta4(1e-3)."""
+    that of trees."""
     bodies = loops is None and dynamics == "aba" and needs_bodies(system)
-    return HHT() if bodies else RungeKutta4(1e-3)
+    return HHT() if bodies else OF_TREES
 
 
 def march_of(method: Method) -> type[Runs]:

@@ -207,7 +207,7 @@ class _Teller:
 
     def _of_system(self, system: System) -> bytes:
         parts = [self.digest(dict(system.parameters)), self.digest(system.given_gravity)]
-        for kind, elements in sorted(system._elements.items()):
+        for kind, elements in sorted(system.elements.items()):
             parts.append(self._of(kind, *(self._of_element(element) for element in elements.values())))
         return self._of("system", *parts)
 

@@ -84,7 +84,7 @@ def integrals(system: System, t: float) -> list[Integral]:
             )
         if not isinstance(force, Actuator) or not k_i:
             continue
-        target, feedforward = force._functions(system.values)
+        target, feedforward = force.functions_of_time(system.values)
         r, r_dot = float(target.value(t)), float(target.derivative(t))
         if law == VELOCITY and r != 0.0:
             raise InputError(

@@ -127,8 +127,8 @@ def value_of(system: System, path: str) -> Any:
         return system.values[path]
     if path == "gravity":
         return tuple(float(x) for x in system.gravity)
-    kind, name, attribute = system._attribute(path)
-    given = getattr(system._elements[kind][name], attribute)
+    kind, name, attribute = system.attribute_of(path)
+    given = getattr(system.elements[kind][name], attribute)
     if given is None:
         return _unset(system, kind, name, attribute)
     if isinstance(given, tuple):

@@ -32,7 +32,7 @@ from nexdyn.batch.alone import runs_beside_others
 from nexdyn.batch.simulation import keeps_apart
 from nexdyn.errors import InputError
 from nexdyn.front import simulate
-from nexdyn.integrate.methods import FixedStep, Method, RungeKutta4, SemiImplicitEuler, method_of
+from nexdyn.integrate.methods import FixedStep, Method, SemiImplicitEuler, method_of
 from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
@@ -198,7 +198,7 @@ def sensitivity(
 
 def obeys_equation(system: System, result: Result, method: Method | None, options: Mapping[str, Any]) -> bool:
     """Whether the variational equation is known along a run."""
-    chosen = RungeKutta4(1e-3) if method is None else method
+    chosen = method or default_method(system)
     joints = [(joint.kind in ("spherical", "free"), joint) for joint in system.joints.values()]
     tree = None if isinstance(result.recording, BodyRecording) else result.tree
     return (
@@ -226,7 +226,7 @@ def _along(
         parameter = _parameter(system, tree, name, STEP * size, q0, v0)
         if parameter is not None:
             named[name] = parameter
-    chosen = RungeKutta4(1e-3) if method is None else method
+    chosen = method or default_method(system)
     assert isinstance(chosen, FixedStep)
     equation = VariationalEquation(result, chosen, options.get("dynamics", "aba"), options.get("output_every", 1))
     tangents = equation.tangents(list(named.values()), bool(labels))

@@ -71,8 +71,8 @@ class Tree(metaclass=CheckedCalls):
         self._coupling = find_coupling(system, self._compiled) if coupled else None
         c = self._coupling or self._compiled
         self.nq, self.nv = c.nq, c.nv
-        self._work = tables.new_work(self.nb, self._compiled.nv)
-        self._held = Handle(self._compiled.model, self._work)
+        self.work = tables.new_work(self.nb, self._compiled.nv)
+        self._held = Handle(self._compiled.model, self.work)
         self.address = self._held.address
 
     # --- names ------------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ class Tree(metaclass=CheckedCalls):
         Recursive Newton–Euler, O(n). Featherstone 2008, table 5.1.
         """
         shape, (q, v, a) = self.batch(("q", q, self.nq), ("v", v, self.nv), ("a", a, self.nv))
-        q, v, a = self._full(q, v, a)
+        q, v, a = self.full_of(q, v, a)
         tau = np.empty((len(q), self._compiled.nv))
         if shape:
             self._lanes.run(rnea_in_lanes, q, v, a, tau)
@@ -359,7 +359,7 @@ class Tree(metaclass=CheckedCalls):
     def coriolis(self, q: Any, v: Any) -> Array:
         """C(q, v) (…, nv, nv) of Christoffel's symbols: C v + G = h and Ṁ − 2C is skew-symmetric."""
         shape, (q, v) = self.batch(("q", q, self.nq), ("v", v, self.nv))
-        q, v = self._full(q, v)
+        q, v = self.full_of(q, v)
         n = self._compiled.nv
         C = np.zeros((len(q), n, n))
         entries.coriolis(self.address, q, v, self._poses(), C)
@@ -383,7 +383,7 @@ class Tree(metaclass=CheckedCalls):
         Without `frame`, of all bodies in the order of `body_names`: (…, bodies, 3, 3), (…, bodies, 3).
         """
         shape, (q,) = self.batch(("q", q, self.nq))
-        (full,) = self._full(q)
+        (full,) = self.full_of(q)
         poses = self._poses(len(q))
         entries.link_poses(self.address, full, poses)
         R_W, p_W = poses[..., :9].reshape(len(q), self.nb + 1, 3, 3), poses[..., 9:]
@@ -464,11 +464,11 @@ class Tree(metaclass=CheckedCalls):
 
     def motion_subspace(self, joint: str, q: Any = None) -> Array:
         """H (…, 6, nv of the joint) in the child-side joint frame, angular rows first, at the tree's q (neutral)."""
-        return self._subspaces(joint, q)[0]
+        return self.subspaces(joint, q)[0]
 
     def constraint_subspace(self, joint: str, q: Any = None) -> Array:
         """W (…, 6, 6 − nv of the joint), WᵀH = 0, orthonormal columns, at the tree's q (neutral)."""
-        return self._subspaces(joint, q)[1]
+        return self.subspaces(joint, q)[1]
 
     def joint_wrenches(self, q: Any, v: Any, a: Any) -> dict[str, Array]:
         """The whole wrench (…, 6), moment first, that each joint puts on its child, fixed joints included.
@@ -579,7 +579,7 @@ class Tree(metaclass=CheckedCalls):
             np.array(np.broadcast_to(x, (*shape, x.shape[-1])).reshape(count, x.shape[-1]), order="C") for x, _ in read
         ]
 
-    def _full(self, q: Array, *v: Array) -> list[Array]:
+    def full_of(self, q: Array, *v: Array) -> list[Array]:
         """The tree's own coordinates of independent ones."""
         c = self._coupling
         if c is None:
@@ -600,7 +600,7 @@ class Tree(metaclass=CheckedCalls):
         return poses
 
     def _mass(self, q: Array, in_lanes: bool = False) -> Array:
-        (full,) = self._full(q)
+        (full,) = self.full_of(q)
         n = self._compiled.nv
         M = np.zeros((len(q), n, n))
         if in_lanes:
@@ -613,7 +613,7 @@ class Tree(metaclass=CheckedCalls):
         return M
 
     def _link_motion(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
-        q, v = self._full(q, v)
+        q, v = self.full_of(q, v)
         poses, twists = self._poses(len(q)), np.zeros((len(q), self.nb + 1, 6))
         entries.link_motion(self.address, q, v, poses, twists)
         R = poses[..., :9].reshape(len(q), self.nb + 1, 3, 3)
@@ -638,7 +638,7 @@ class Tree(metaclass=CheckedCalls):
         if reference not in REFERENCES:
             raise unknown("reference", reference, REFERENCES, plural="valid")
         shape, (q, v) = self.batch(("q", q, self.nq), ("v", v, self.nv))
-        q, v = self._full(q, v)
+        q, v = self.full_of(q, v)
         link, R, p = self._frames(frame)
         J, J_dot = np.zeros((2, len(q), 6, self._compiled.nv))
         X_bF = np.concatenate([R.ravel(), p])
@@ -647,7 +647,7 @@ class Tree(metaclass=CheckedCalls):
 
     def _momentum(self, q: Any, v: Any) -> tuple[tuple[int, ...], _Momentum]:
         shape, (q, v) = self.batch(("q", q, self.nq), ("v", v, self.nv))
-        q, v = self._full(q, v)
+        q, v = self.full_of(q, v)
         n = len(q)
         state = _Momentum(np.empty((n, 6)), np.zeros((n, 6, self._compiled.nv)), np.empty((n, 3)), np.empty((n, 2)))
         entries.momentum_and_energy(self.address, q, v, self._poses(), *state)
@@ -661,7 +661,7 @@ class Tree(metaclass=CheckedCalls):
 
     def _subtree(self, q: Any, body: str) -> tuple[Array, Array]:
         shape, (q,) = self.batch(("q", q, self.nq))
-        (q,) = self._full(q)
+        (q,) = self.full_of(q)
         link = int(self._frames(body)[0])
         com, mass, J = np.empty((len(q), 3)), np.empty(len(q)), np.zeros((len(q), 3, self._compiled.nv))
         entries.subtree(self.address, q, np.zeros((len(q), self._compiled.nv)), self._poses(), link, com, mass, J)
@@ -669,7 +669,7 @@ class Tree(metaclass=CheckedCalls):
             raise SingularError(f"the subtree of body {body!r} has no mass, so no centre of mass", where=body)
         return com.reshape(*shape, 3), self._columns(J).reshape(*shape, 3, self.nv)
 
-    def _subspaces(self, joint: str, q: Any) -> tuple[Array, Array]:
+    def subspaces(self, joint: str, q: Any) -> tuple[Array, Array]:
         c = self._compiled
         names = {arc.name: a for a, arc in enumerate(c.forest.arcs)}
         if joint not in names:
@@ -677,7 +677,7 @@ class Tree(metaclass=CheckedCalls):
         a = names[joint]
         kind = joint_class(c.forest.arcs[a].joint)
         shape, (q,) = self.batch(("q", self.neutral() if q is None else q, self.nq))
-        (full,) = self._full(q)
+        (full,) = self.full_of(q)
         own = np.ascontiguousarray(full[:, c.first_q[a] : c.first_q[a] + kind.nq])
         pitch = c.model.body[c.link[a]].pitch if kind.nv else 0.0
         H, W = np.zeros((len(q), kind.nv, 6)), np.zeros((len(q), 6 - kind.nv, 6))

@@ -267,6 +267,11 @@ class Viewer(metaclass=CheckedCalls):
             k += 1
         self.seek(float(t[int(np.clip(k + samples, 0, len(t) - 1))]))
 
+    def show_controls(self) -> None:
+        """Show what is changed by hand anew, where a system runs on the page."""
+        if self._touch is not None:
+            self._touch.show_controls()
+
     def play(self, speed: float | None = None) -> None:
         """Let the time run, at `speed` times real time."""
         if self._touch is not None:

@@ -115,29 +115,29 @@ class BodySimulation(Runs):
         """How often the kept rows have been chosen anew."""
         self._outside: Outside | None = None
         solver = method.solver if isinstance(method, HHT) and method.solver != "blocks" else None
-        self._told, self._told_outside = new_record(self.tables, self.state, solver)
+        self.record, self._told_outside = new_record(self.tables, self.state, solver)
         if solver is not None:
             self._outside = Outside(solver, self.tables, self.state)
             self.tables = self.tables._replace(outside=self._outside.address)
-        self._callbacks = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
+        self.driver_functions = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
         start_coordinates(acting_joints(model), self.acts, system.values, self.state.counted)
         self._centres = centres(model)
         self._set(*state)
         if self._watches:
             self._watch()
-        self._z0 = start_states(described_states(system), initial)
-        self.acts.forces.z[:] = self._z0
-        self._nz = len(self._z0)
-        self._width = 2 + 19 * model.nb + model.nc + len(self.state.counted) + len(self._z0)
-        self._memory = hht.memory_at_start(self.tables, self.state)
+        self.z_start = start_states(described_states(system), initial)
+        self.acts.forces.z[:] = self.z_start
+        self._nz = len(self.z_start)
+        self._width = 2 + 19 * model.nb + model.nc + len(self.state.counted) + len(self.z_start)
+        self.newton_memory = hht.memory_at_start(self.tables, self.state)
         if isinstance(method, HHT) and method.dt is None and mechanism_size(model) == 0.0 and self._translates():
-            hht.without_size(self.tables, self._memory, self.state.q0)
+            hht.without_size(self.tables, self.newton_memory, self.state.q0)
         self._control_numbers = np.zeros(step_control.Control.columns)
         # assemble counts springs within half a turn of their q = 0, or of their rest angle
         counted, first = self.state.counted, model.near_start
         wound = [abs(counted[k] - first[k]) for k, _ in model.wound]
         self._beyond = max(np.abs(self.acts.q).max(initial=0.0), *wound, 0.0) > math.pi
-        if (len(self._z0) or self._beyond) and isinstance(method, HHT):
+        if (len(self.z_start) or self._beyond) and isinstance(method, HHT):
             s = self.state
             s.q1[:], s.v1[:] = s.q0, s.v0
             index1.place_bodies(s, 1)
@@ -155,7 +155,7 @@ class BodySimulation(Runs):
 
     @property
     def _remembered(self) -> newton.Memory:
-        return newton.Memory(self._memory)
+        return newton.Memory(self.newton_memory)
 
     @property
     def _control(self) -> step_control.Control:
@@ -173,7 +173,7 @@ class BodySimulation(Runs):
         return {
             **dict(of_fields("state", self.state, ("work", "x", "most"))),
             **{f"acts.{name}": getattr(acts, name) for name in ("q", "step", "began", "judged", "slopes")},
-            "forces.z": acts.forces.z, "forces.rate": acts.forces.rate, "memory": self._memory, "control": self._control_numbers,
+            "forces.z": acts.forces.z, "forces.rate": acts.forces.rate, "memory": self.newton_memory, "control": self._control_numbers,
             "watched": self.tables.watched,
         }  # fmt: skip
 
@@ -228,9 +228,9 @@ class BodySimulation(Runs):
     def _start_march(self) -> None:
         """Start the march from the state, and record it."""
         room = np.zeros((1, self._width))
-        status = hht.start(self.acts, self.state, self._told, self.t, room)
+        status = hht.start(self.acts, self.state, self.record, self.t, room)
         states_begin(self.acts)
-        room[0, self._width - len(self._z0) :] = self.acts.forces.z
+        room[0, self._width - len(self.z_start) :] = self.acts.forces.z
         if status != hht.OK:
             self._fail(status, self.t, first=True)
         self._rows.append(room)
@@ -252,7 +252,7 @@ class BodySimulation(Runs):
         s = self.state
         self._accelerate(0.0, first)
         s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
-        newton.forget(self._memory)
+        newton.forget(self.newton_memory)
         states_begin(self.acts)
 
     def _accelerate(self, step: float, first: bool = False) -> None:
@@ -434,7 +434,7 @@ class BodySimulation(Runs):
             of_force=block_places(tables.diagonal, tables.plan, bodies_of(self.acts.forces)),
         )
         self.tables, self.kept = tables, kept
-        self._told, _ = new_record(tables, self.state)
+        self.record, _ = new_record(tables, self.state)
 
     def _goes_on(self, status: int) -> bool:
         """Whether the march may go on after a status, which it does with its memory but for the matrix: rows that have become
@@ -593,7 +593,7 @@ class BodySimulation(Runs):
 
     def adopt_march(self, rows: np.ndarray, memory: np.ndarray, steps: int, t: float) -> None:
         """Take over what another march has done with a copy of the state: its rows and memory, after `steps` at t."""
-        self._memory[:] = memory
+        self.newton_memory[:] = memory
         self._steps += steps
         self.t = t
         if len(rows):
@@ -607,7 +607,7 @@ class BodySimulation(Runs):
     @cached_property
     def _due(self) -> list[int]:
         """Where in z the times of the next samples stand. In Python: called from here, a formula would compile anew in every process."""
-        if not len(self._z0):
+        if not len(self.z_start):
             return []
         forces, sampled = self.acts.forces, getattr(is_sampled, "py_func", is_sampled)
         first, place = ForceEntries(forces.index).state, DriveStates.fields["next"].first
@@ -631,7 +631,7 @@ class BodySimulation(Runs):
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         return Leg(
             *hht.march_fixed(
-                self.tables, self.acts, self.state, self._told, t0, dt, done, until, every, self.method.alpha, self._memory,
+                self.tables, self.acts, self.state, self.record, t0, dt, done, until, every, self.method.alpha, self.newton_memory,
                 room,
             )
         )  # fmt: skip
@@ -652,8 +652,8 @@ class BodySimulation(Runs):
             spent, steps = self._remembered.iterations, control.steps
             pace.begin()
             status, rows = hht.march_adaptive(
-                self.tables, self.acts, self.state, self._told, self._control_numbers, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
-                min(t_end, self.next_sample), self.until_look(pace.size), every, times, m.alpha, self._memory, room,
+                self.tables, self.acts, self.state, self.record, self._control_numbers, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
+                min(t_end, self.next_sample), self.until_look(pace.size), every, times, m.alpha, self.newton_memory, room,
             )  # fmt: skip
             pace.end()
             self.note_done(self._remembered.iterations - spent)
@@ -694,10 +694,10 @@ class BodySimulation(Runs):
     def _row(self) -> np.ndarray:
         """The row (1, width) of the present state."""
         room = np.empty((1, self._width))
-        status = record(self.acts, self.state, self._told, self.t, self._remembered.h_last, room, 0)
+        status = record(self.acts, self.state, self.record, self.t, self._remembered.h_last, room, 0)
         if status > hht.OK:
             self._fail(status, self.t)
-        room[0, self._width - len(self._z0) :] = self.acts.forces.z
+        room[0, self._width - len(self.z_start) :] = self.acts.forces.z
         return room
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:

@@ -84,14 +84,14 @@ class IndexOneSimulation(BodySimulation):
         self.partitions = 0
         """How often the independent coordinates have been chosen."""
         self._n = n
-        self._y, self._stage = np.zeros((2, 2 * n + len(self._z0)))
-        self._y[n : 2 * n], self._y[2 * n :] = self.state.v0[1:, :6].reshape(-1), self._z0
+        self._y, self._stage = np.zeros((2, 2 * n + len(self.z_start)))
+        self._y[n : 2 * n], self._y[2 * n :] = self.state.v0[1:, :6].reshape(-1), self.z_start
         self._K = np.zeros((rows, len(self._y)))
-        self._most = bounds(system, len(self._y), len(self._z0))
+        self._most = bounds(system, len(self._y), len(self.z_start))
         if m:
             self._choose()
         self._dt = 0.0
-        if len(self._z0) or self._beyond:  # samples are taken before anything moves
+        if len(self.z_start) or self._beyond:  # samples are taken before anything moves
             self._rows.clear()
             self._sample()
         self._go_on(*(options.get(name) for name in ("initial", "q0", "v0")))

@@ -98,7 +98,7 @@ class PotentialSimulation(BodySimulation):
             model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
             mechanism_length(model), springs, loads, contacts, model.angles,
         )  # fmt: skip
-        self._callbacks = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
+        self.driver_functions = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
         near = self._start_near(q, initial, q0)
         self._motion = new_state(self._tables, model.mass, q, v, near)
         place_of = {name: k for k, name in enumerate(model.followed)}

@@ -26,11 +26,11 @@ from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import (
     METHODS,
+    OF_TREES,
     EmbeddedPair,
     FixedStep,
     Loops,
     Method,
-    RungeKutta4,
     SemiImplicitEuler,
     method_of,
     positive,
@@ -111,7 +111,7 @@ class Simulation(Runs):
     ) -> None:
         if not isinstance(system, System):
             raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
-        self.method = method_of(method) or RungeKutta4(1e-3)
+        self.method = method_of(method) or OF_TREES
         if not isinstance(self.method, FixedStep | EmbeddedPair):
             valid = ", ".join(cls.__name__ for cls in METHODS.values() if cls.coordinates == "tree")
             raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")

@@ -77,7 +77,7 @@ class Blocks(NamedTuple):
 
 def blocks(tree: Tree, q: Array, v: Array) -> Blocks:
     """The blocks at one state (nq,), (nv,)."""
-    compiled, model, work = tree.compiled, tree.compiled.model, tree._work
+    compiled, model, work = tree.compiled, tree.compiled.model, tree.work
     tau = np.empty((1, tree.nv))
     entries.rnea(tree.address, q[None], v[None], np.zeros((1, tree.nv)), tau)
     bodies = work.body
@@ -88,7 +88,7 @@ def blocks(tree: Tree, q: Array, v: Array) -> Blocks:
     H, W = [np.zeros((6, 0))], [np.zeros((6, 0))]
     arcs = compiled.forest.arcs
     for a in compiled.arc_of_link[1:].tolist():
-        columns, across = tree._subspaces(arcs[a].name, q)
+        columns, across = tree.subspaces(arcs[a].name, q)
         H.append(columns / np.einsum("ij,ij->j", columns, columns))
         W.append(across)
     inverse = inverse_inertias(model, tree.link_names, lending=False).full

@@ -116,7 +116,7 @@ def inverse_derivatives(tree: Tree, q: Any, v: Any, a: Any) -> InverseDerivative
 
 
 def _inverse(tree: Tree, in_lanes: bool, q: Array, v: Array, a: Array) -> list[Array]:
-    found = tree.differentiator.inverse(tree.address, in_lanes, *tree._full(q, v, a))
+    found = tree.differentiator.inverse(tree.address, in_lanes, *tree.full_of(q, v, a))
     if tree.coupling is None:
         return found
     G = tree.coupling.matrix()
