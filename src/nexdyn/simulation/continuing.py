@@ -7,24 +7,27 @@ attributes change in a run and that has neither is refused where another simulat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import METHODS, Loops
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchResult
+from nexdyn.results.ending import bodies_at_end as bodies_at_end
+from nexdyn.results.ending import joints_at_end as joints_at_end
+from nexdyn.results.ending import last_sample as last_sample
+from nexdyn.results.ending import quaternions_at_end as quaternions_at_end
+from nexdyn.results.ending import sample as sample
+from nexdyn.results.ending import seen_bodies as seen_bodies
 from nexdyn.results.restart import Restart
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changes, last_system
-from nexdyn.results.signs import has_quaternion
 from nexdyn.simulation.needs import needs_bodies
-from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.states import vector
@@ -75,59 +78,6 @@ def of_fields(prefix: str, record: Any, without: tuple[str, ...] = ()) -> Iterat
             yield f"{prefix}.{name}", x
 
 
-def last_sample(initial: Result) -> Result:
-    """The last sample of a result alone, of the system that events have left."""
-    return sample(initial, len(initial.recording.t) - 1)
-
-
-def sample(initial: Result, k: int) -> Result:
-    """The k-th sample of a result alone, of the system as events have left it until then."""
-    r = initial.recording
-    happened = [event for event in r.settings.get("events", []) if event["time"] < r.t[k]]
-    r = replace(r, settings={**r.settings, "events": happened})
-    of_samples = ("t", "q", "v", "a", "z", "followed", "multipliers", "violation")
-    last = {name: x[k : k + 1] for name in of_samples if (x := getattr(r, name, None)) is not None and x.size}
-    settings = {key: x for key, x in r.settings.items() if key not in ("events", "changed")}
-    system = last_system(initial.system, r)
-    tree = initial._tree if system is initial.system else None
-    return Result(
-        system, replace(r, **last, settings=settings, restart=None), tree, lost_forces=initial.lost_forces,
-        stored={key: x[k : k + 1] for key, x in (initial._stored or {}).items()},
-    )  # fmt: skip
-
-
-def bodies_at_end(initial: Result, model: AbsoluteModel) -> tuple[np.ndarray, np.ndarray]:
-    """Poses (nb + 1, 7) and velocities (nb + 1, 6) of the bodies of `model` at the end of a result. InputError where it lacks one."""
-    return seen_bodies(last_sample(initial).observed, model)
-
-
-def seen_bodies(seen: Any, model: AbsoluteModel) -> tuple[np.ndarray, np.ndarray]:
-    """The same at the last sample that is observed."""
-    names = list(seen.labels.dims["body"])
-    if sorted(names) != sorted(model.bodies[1:]):
-        raise InputError(
-            f"initial is a result of another mechanism, with the bodies {', '.join(names[:8])}; "
-            f"{model.system.name!r} has {', '.join(model.bodies[1:9])}"
-        )
-    place = [model.body_index[name] for name in names]
-    found = {key: x[-1] for key, x in seen.collect(("orientation", "position", "angular_velocity", "velocity")).items()}
-    q, v = model.q.copy(), np.zeros_like(model.v)
-    q[place, :4], q[place, 4:] = found["orientation"], found["position"]
-    v[place, :3] = np.einsum("nji,nj->ni", rotation_matrix(q[place, :4]), found["angular_velocity"])
-    v[place, 3:] = found["velocity"]
-    return q, v
-
-
-def joints_at_end(initial: Result, system: System) -> dict[str, np.ndarray]:
-    """Coordinates at the end of a result of the joints of `system` that have any, angles counted as they were."""
-    seen = last_sample(initial).observed
-    return {
-        name: seen.of_joint("joint_position", name)[-1]
-        for name, joint in system.joints.items()
-        if name in initial.system.joints and joint.nv and joint.tree and len(joint.coordinates) == joint.nq
-    }
-
-
 def is_tree(system: System) -> bool:
     """Whether minimal coordinates carry a system without closing loops."""
     if needs_bodies(system, couplings=False):
@@ -169,16 +119,6 @@ def is_opened(initial: Result, system: System) -> bool:
             np.abs(model.residual(q, t) / np.where(model.row_is_length, mechanism_length(model), 1.0)).max(initial=0.0)
         )
     return bool(gaps[1] > 2.0 * gaps[0] + OPENED)
-
-
-def quaternions_at_end(initial: Result, system: System) -> dict[str, np.ndarray]:
-    """Coordinates at the end of a result of the ball and free joints of `system`."""
-    seen = last_sample(initial).observed
-    return {
-        name: seen.of_joint("joint_position", name)[-1]
-        for name, joint in system.joints.items()
-        if name in initial.system.joints and has_quaternion(joint)
-    }
 
 
 def keep_signs(q: np.ndarray, tree: Tree, initial: Result) -> np.ndarray:
