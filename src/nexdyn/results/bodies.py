@@ -29,7 +29,8 @@ from nexdyn.results.quantities import (
 )
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
-from nexdyn.spatial.rotations import cross_product, rotation_matrix
+from nexdyn.results.signs import has_quaternion, joint_quaternions
+from nexdyn.spatial.rotations import cross_product, normalized, rotation_matrix
 from nexdyn.tree.observe import Observation
 
 
@@ -46,6 +47,7 @@ class ObservedBodies(Observed):
     """As `Observed`, of a motion in absolute coordinates."""
 
     recording: BodyRecording
+    signs_are_recorded = True
 
     def __init__(
         self, motion: BodyMotion, recording: BodyRecording, lost: Sequence[str] = (),
@@ -124,17 +126,43 @@ class ObservedBodies(Observed):
         return ObservedBodies(self.motion if system is self.motion.system else body_motion(system), part)
 
     def joints_seen(self, with_forces: bool = True) -> JointObservation:
-        """What is told of joints."""
-        if self._seen is None:
-            r = self.recording
-            states = (r.t, r.q, r.v, r.a, r.multipliers, r.z if r.z.size else None)
-            try:
-                self._seen = self.motion.observe(*states, followed=r.followed)
-            except SolveError:
-                if with_forces:
-                    raise
-                return self.motion.observe(*states, with_forces=False, followed=r.followed)
-        return self._seen
+        """What is told of joints, at each sample of the system as events had left it."""
+        if self._seen is not None:
+            return self._seen
+        parts = [self._part(*part) for part in segments(self.motion.system, self.recording)]
+        seen = [part._joints_of_part(with_forces) for part in parts]
+        found = seen[0][0]
+        if len(parts) > 1:
+            arrays = zip(*(vars(one).values() for one, _ in seen), strict=True)
+            found = JointObservation(*(np.concatenate(same) for same in arrays))
+        if all(whole for _, whole in seen):
+            self._seen = found
+        return found
+
+    def _joints_of_part(self, with_forces: bool) -> tuple[JointObservation, bool]:
+        """What is told of joints of one system, and whether with its forces."""
+        r = self.recording
+        states = (r.t, r.q, r.v, r.a, r.multipliers, r.z if r.z.size else None)
+        try:
+            return self._signed(self.motion.observe(*states, followed=r.followed)), True
+        except SolveError:
+            if with_forces:
+                raise
+            return self._signed(self.motion.observe(*states, with_forces=False, followed=r.followed)), False
+
+    def _signed(self, seen: JointObservation) -> JointObservation:
+        """Quaternions of joints with the signs that those of their bodies give them (``signs``)."""
+        model, recorded, first = self.motion.model, self.recording.q[..., :4], 0
+        bodies: np.ndarray | None = None
+        for joint in self.motion.joints:
+            if has_quaternion(joint):
+                if bodies is None:
+                    ground = np.broadcast_to(model.q[0, :4], (len(recorded), 1, 4))
+                    bodies = np.concatenate([ground, recorded], axis=1)
+                own = seen.q[:, first : first + 4]
+                own[(joint_quaternions(joint, model, bodies) * own).sum(axis=1) < 0.0] *= -1.0
+            first += joint.nq
+        return seen
 
     def _observation(self, with_forces: bool) -> Observation:
         r, model = self.recording, self.motion.model
@@ -169,6 +197,8 @@ class ObservedBodies(Observed):
             return self.recording.multipliers[rows]
         if name == "effort":
             return self._efforts()[rows]
+        if name == "orientation":
+            return normalized(self.recording.q[rows][:, index, :4])
         if name in RECORDED:
             return self._state(name)[rows]
         if name == "transmitted" and self.lost:

@@ -14,13 +14,15 @@ import numpy as np
 
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.forces.states import state_labels
+from nexdyn.model.body import Body
 from nexdyn.model.measure import Measure
+from nexdyn.model.system import System
 from nexdyn.results.contacts import COLUMNS, OF_FRICTION, contact_table, contacts_of
 from nexdyn.results.efforts import effort_labels, efforts
 from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED, Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
-from nexdyn.spatial.rotations import cross_product, quaternion
+from nexdyn.spatial.rotations import cross_product, quaternion, quaternion_multiply
 from nexdyn.tree.core.compile import joint_class
 from nexdyn.tree.observe import Observation, observe_motion
 from nexdyn.tree.tree import Tree
@@ -77,6 +79,9 @@ class Observed:
     lost: names of forces that acted in the run and are not in the tree's system (a file cannot hold Python).
     stored: quantities of joints that a file brought along, for then they cannot be computed again.
     """
+
+    signs_are_recorded = False
+    """Whether quaternions of bodies are recorded, with signs that change smoothly from step to step."""
 
     def __init__(
         self, tree: Tree, recording: Recording, lost: Sequence[str] = (), stored: Mapping[str, np.ndarray] | None = None
@@ -184,7 +189,7 @@ class Observed:
         before: np.ndarray | None = None
         for rows, seen in self.blocks(not FORCELESS.issuperset(names)):
             found = {name: self._extract(name, rows, seen, index) for name in names}
-            if "orientation" in found:
+            if "orientation" in found and not self.signs_are_recorded:
                 found["orientation"] = continued(found["orientation"], before)
                 before = found["orientation"][-1].copy()
             yield rows, found
@@ -218,7 +223,7 @@ class Observed:
         if name == "total_energy":
             return seen.kinetic + seen.gravitational + seen.elastic
         if name == "measure":
-            return self._measures(seen)
+            return self._measures(rows, seen)
         if name == "effort":
             return self._efforts()[rows]
         if name in COLUMNS:
@@ -231,42 +236,64 @@ class Observed:
             if self.lost:
                 return self.stored[name][rows][:, index]
             found = np.asarray(getattr(seen, _FIELDS[name]))[..., FORCE_FIRST]
-            return self._as_written(found, seen)[:, self._joint_columns[index]]
+            return self._as_written(rows, found, seen)[:, self._joint_columns[index]]
         return np.asarray(getattr(seen, _FIELDS[name]))[:, index]
 
-    def _as_written(self, wrenches: np.ndarray, seen: Observation) -> np.ndarray:
+    def _parts(self, rows: slice) -> Iterator[tuple[slice, System]]:
+        """Of samples `rows` those that belong to one system, counted from their first, with that system."""
+        for first, last, system in segments(self.tree.system, self.recording):
+            part = slice(max(first - rows.start, 0), max(min(last, rows.stop) - rows.start, 0))
+            if part.start < part.stop:
+                yield part, system
+
+    def _as_written(self, rows: slice, wrenches: np.ndarray, seen: Observation) -> np.ndarray:
         """Those (N, joints, 6) of joints described from a body to the ground, as described."""
-        system, joints, bodies = self.tree.system, self.labels.dims["joint"], self.labels.dims["body"]
-        for j, name in enumerate(joints):
-            joint = system.joints.get(name)
-            if joint is not None and joint.is_turned:
-                b, k = list(bodies).index(joint.child.name), self._joint_columns[j]
-                told = joint.told_as_written(
-                    wrenches[:, k, :3], wrenches[:, k, 3:], seen.R[:, b], seen.position[:, b], system.values
-                )
-                wrenches[:, k] = np.concatenate(told, axis=-1)
+        joints, bodies = self.labels.dims["joint"], self.labels.dims["body"]
+        for part, system in self._parts(rows):
+            for j, name in enumerate(joints):
+                joint = system.joints.get(name)
+                if joint is not None and joint.is_turned:
+                    b, k = list(bodies).index(joint.child.name), self._joint_columns[j]
+                    own, R, p = wrenches[part, k], seen.R[part, b], seen.position[part, b]
+                    told = joint.told_as_written(own[:, :3], own[:, 3:], R, p, system.values)
+                    wrenches[part, k] = np.concatenate(told, axis=-1)
         return wrenches
 
     def of_joint(self, name: str, joint: str) -> np.ndarray:
         """Positions, velocities or accelerations of one joint at all samples; of a mimic joint those it takes."""
-        c, coupling, x = self.tree.compiled, self.tree.coupling, self._state(name)
+        c, x = self.tree.compiled, self._state(name)
         arcs = {arc.name: a for a, arc in enumerate(c.forest.arcs)}
         if joint not in arcs:
             raise unknown("joint", joint, self.tree.joint_names)
         kind = joint_class(c.forest.arcs[arcs[joint]].joint)
         first, count = (c.first_q, kind.nq) if name == "joint_position" else (c.first_v, kind.nv)
         columns = slice(int(first[arcs[joint]]), int(first[arcs[joint]]) + count)
-        if coupling is None:
+        if self.tree.coupling is None:
             return x[:, columns].copy()
-        if name == "joint_position":
-            return x[:, coupling.q_column[columns]] * coupling.q_factor[columns] + coupling.q_offset[columns]
-        return x[:, coupling.v_column[columns]] * coupling.v_factor[columns]
+        found = np.empty((len(x), count))
+        for part, system in self._parts(slice(0, len(x))):
+            coupling = (self.tree if system is self.tree.system else Tree(system)).coupling
+            assert coupling is not None  # events change numbers, not which joints are coupled
+            if name == "joint_position":
+                led = x[part, coupling.q_column[columns]] * coupling.q_factor[columns] + coupling.q_offset[columns]
+            else:
+                led = x[part, coupling.v_column[columns]] * coupling.v_factor[columns]
+            found[part] = led
+        return found
 
     # --- frames and measures ----------------------------------------------------------------------------------------
 
     def at_frame(self, name: str, frame: str) -> np.ndarray:
         """A quantity of bodies for a body or marker, or for "ground", at all samples."""
-        body, R_BF, p_BF = self.tree.system.frame(frame)
+        n = len(self.recording.t)
+        parts = [(part, system.frame(frame)) for part, system in self._parts(slice(0, n))]
+        _, (body, R, p) = parts[0]
+        if all(np.array_equal(R, R_BF) and np.array_equal(p, p_BF) for _, (_, R_BF, p_BF) in parts[1:]):
+            return self._at_frame(name, body, R, p)
+        return np.concatenate([self._at_frame(name, body, R, p)[part] for part, (_, R, p) in parts])
+
+    def _at_frame(self, name: str, body: Body, R_BF: np.ndarray, p_BF: np.ndarray) -> np.ndarray:
+        """The same for a frame that stays in its body."""
         if body.is_ground:
             n = len(self.recording.t)
             fixed = {"rotation": R_BF, "position": p_BF, "orientation": quaternion(R_BF)}.get(name, np.zeros(3))
@@ -274,7 +301,7 @@ class Observed:
         i = self.tree.body_names.index(body.name)
         moved, turned = bool(p_BF.any()), bool((R_BF != np.eye(3)).any())
         if name == "orientation" and turned:
-            return continued(quaternion(self.take("rotation", i) @ R_BF), None)
+            return quaternion_multiply(self.take("orientation", i), quaternion(R_BF))
         if name == "rotation" and turned:
             return self.take("rotation", i) @ R_BF
         if not moved or name not in ("position", "velocity", "acceleration"):
@@ -287,23 +314,26 @@ class Observed:
             return found[name] + cross_product(w, r)
         return found[name] + cross_product(found["angular_acceleration"], r) + cross_product(w, cross_product(w, r))
 
-    @cached_property
-    def _measured(self) -> list[tuple[Measure, FrameOf, FrameOf]]:
+    def _measured(self, system: System) -> list[tuple[Measure, FrameOf, FrameOf]]:
         """Each measure with its two frames: body (−1 for ground), R_BF, p_BF."""
         place = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}
         found = []
-        for measure in self.tree.system.measures.values():
-            (A, R_A, p_A), (B, R_B, p_B) = self.tree.system.frame(measure.a), self.tree.system.frame(measure.b)
+        for measure in system.measures.values():
+            (A, R_A, p_A), (B, R_B, p_B) = system.frame(measure.a), system.frame(measure.b)
             found.append((measure, (place[A.name], R_A, p_A), (place[B.name], R_B, p_B)))
         return found
 
-    def _measures(self, seen: Observation) -> np.ndarray:
+    def _measures(self, rows: slice, seen: Observation) -> np.ndarray:
         """All measures side by side (n, outputs)."""
         n = len(seen.kinetic)
-        columns = [
-            measure.evaluate(*_frame(seen, *a), *_frame(seen, *b)).reshape(n, -1) for measure, a, b in self._measured
-        ]
-        return np.concatenate(columns, axis=1) if columns else np.empty((n, 0))
+        parts = []
+        for part, system in self._parts(rows):
+            columns = [
+                measure.evaluate(*_frame(seen, *a), *_frame(seen, *b)).reshape(n, -1)[part]
+                for measure, a, b in self._measured(system)
+            ]
+            parts.append(np.concatenate(columns, axis=1) if columns else np.empty((part.stop - part.start, 0)))
+        return np.concatenate(parts) if parts else np.empty((0, 0))
 
     def _places(self) -> dict[str, tuple[int, int]]:
         """Of each joint its first column among those of `of_joint` side by side, in q and in v."""

@@ -7,23 +7,34 @@ attributes change in a run and that has neither is refused where another simulat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
-from nexdyn.assembly.assemble import Start, assemble
+from nexdyn.absolute.model.model import absolute_model
+from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import METHODS, Loops
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchResult
+from nexdyn.results.ending import bodies_at_end as bodies_at_end
+from nexdyn.results.ending import joints_at_end as joints_at_end
+from nexdyn.results.ending import last_sample as last_sample
+from nexdyn.results.ending import quaternions_at_end as quaternions_at_end
+from nexdyn.results.ending import sample as sample
+from nexdyn.results.ending import seen_bodies as seen_bodies
 from nexdyn.results.restart import Restart
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changes, last_system
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.simulation.needs import needs_bodies
 from nexdyn.statics.inverse_kinematics import Posture
+from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.states import vector
+from nexdyn.tree.tree import Tree
+
+OPENED = 1e-9
+"""Gap of the constraints, in radians and in units of the mechanism's size, that no rounding makes."""
 
 
 def arguments(restart: Restart) -> dict[str, Any]:
@@ -67,57 +78,56 @@ def of_fields(prefix: str, record: Any, without: tuple[str, ...] = ()) -> Iterat
             yield f"{prefix}.{name}", x
 
 
-def last_sample(initial: Result) -> Result:
-    """The last sample of a result alone, of the system that events have left."""
-    return sample(initial, len(initial.recording.t) - 1)
+def is_tree(system: System) -> bool:
+    """Whether minimal coordinates carry a system without closing loops."""
+    if needs_bodies(system, couplings=False):
+        return False
+    return all(
+        len(c.joints()) == 2 and all(system.joint(j).nv == 1 for j in c.joints()) for c in system.couplings.values()
+    )
 
 
-def sample(initial: Result, k: int) -> Result:
-    """The k-th sample of a result alone, of the system as events have left it until then."""
-    r = initial.recording
-    happened = [event for event in r.settings.get("events", []) if event["time"] < r.t[k]]
-    r = replace(r, settings={**r.settings, "events": happened})
-    of_samples = ("t", "q", "v", "a", "z", "followed", "multipliers", "violation")
-    last = {name: x[k : k + 1] for name in of_samples if (x := getattr(r, name, None)) is not None and x.size}
-    settings = {key: x for key, x in r.settings.items() if key not in ("events", "changed")}
-    system = last_system(initial.system, r)
-    tree = initial._tree if system is initial.system else None
-    return Result(
-        system, replace(r, **last, settings=settings, restart=None), tree, lost_forces=initial.lost_forces,
-        stored={key: x[k : k + 1] for key, x in (initial._stored or {}).items()},
-    )  # fmt: skip
-
-
-def bodies_at_end(initial: Result, model: AbsoluteModel) -> tuple[np.ndarray, np.ndarray]:
-    """Poses (nb + 1, 7) and velocities (nb + 1, 6) of the bodies of `model` at the end of a result. InputError where it lacks one."""
-    return seen_bodies(last_sample(initial).observed, model)
-
-
-def seen_bodies(seen: Any, model: AbsoluteModel) -> tuple[np.ndarray, np.ndarray]:
-    """The same at the last sample that is observed."""
-    names = list(seen.labels.dims["body"])
-    if sorted(names) != sorted(model.bodies[1:]):
-        raise InputError(
-            f"initial is a result of another mechanism, with the bodies {', '.join(names[:8])}; "
-            f"{model.system.name!r} has {', '.join(model.bodies[1:9])}"
-        )
-    place = [model.body_index[name] for name in names]
-    found = {key: x[-1] for key, x in seen.collect(("orientation", "position", "angular_velocity", "velocity")).items()}
-    q, v = model.q.copy(), np.zeros_like(model.v)
-    q[place, :4], q[place, 4:] = found["orientation"], found["position"]
-    v[place, :3] = np.einsum("nji,nj->ni", rotation_matrix(q[place, :4]), found["angular_velocity"])
-    v[place, 3:] = found["velocity"]
+def kept_coordinates(old: System, new: System, observed: Any, sample: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Coordinates and velocities by joint that a tree keeps where parameters change what they mean: where frames of its joints lie in
+    their bodies, the pitch of a screw, the ratio of a coupling. Its bodies follow. Loops keep the poses of their bodies as far as they
+    close: then there are none, nor where all bodies are where they were."""
+    if old is new or not is_tree(new) or set(old.joints) != set(new.joints):
+        return {}, {}
+    trees = Tree(old), Tree(new)
+    if list(trees[0].coordinates) != list(trees[1].coordinates):
+        return {}, {}
+    names = [name for name in trees[1].coordinates if name in new.joints]
+    q, v = (
+        {name: observed.of_joint(what, name)[sample] for name in names} for what in ("joint_position", "joint_velocity")
+    )
+    poses = [tree.pose(vector(tree, q, "q0", described_coordinates(tree, q, {}))) for tree in trees]
+    if all(np.array_equal(x, y) for x, y in zip(*poses, strict=True)):
+        return {}, {}
     return q, v
 
 
-def joints_at_end(initial: Result, system: System) -> dict[str, np.ndarray]:
-    """Coordinates at the end of a result of the joints of `system` that have any, angles counted as they were."""
-    seen = last_sample(initial).observed
-    return {
-        name: seen.of_joint("joint_position", name)[-1]
-        for name, joint in system.joints.items()
-        if name in initial.system.joints and joint.nv and joint.tree and len(joint.coordinates) == joint.nq
-    }
+def is_opened(initial: Result, system: System) -> bool:
+    """Whether the mechanism of a result, as it ended, closes where its bodies are, and `system` does not: its sizes are others."""
+    last = last_sample(initial)
+    if last.system is system:
+        return False
+    joints, gaps = joints_at_end(initial, system), []
+    for of in (last.system, system):
+        model = absolute_model(of).started(joints)
+        q, t = bodies_at_end(initial, model)[0], float(last.recording.t[0])
+        gaps.append(
+            np.abs(model.residual(q, t) / np.where(model.row_is_length, mechanism_length(model), 1.0)).max(initial=0.0)
+        )
+    return bool(gaps[1] > 2.0 * gaps[0] + OPENED)
+
+
+def keep_signs(q: np.ndarray, tree: Tree, initial: Result) -> np.ndarray:
+    """Coordinates q (nq,) of `tree`, their quaternions with the signs that they have at the end of a result; changed in place."""
+    for name, before in quaternions_at_end(initial, tree.system).items():
+        if name in tree.coordinates:
+            own = q[tree.coordinates[name].q][:4]
+            own *= np.copysign(1.0, own @ before[:4])
+    return q
 
 
 def states_of(observed: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

@@ -777,8 +777,9 @@ class March(metaclass=CheckedContract):
             notes["users"] = users
         return Restart(self.kind, self.t, self.memory(), self.constants(), notes)
 
-    def go_on(self, initial: Any, changed: bool) -> bool:
-        """From the restart of a result, where it fits and the state is not `changed` otherwise; whether it was."""
+    def go_on(self, initial: Any, changed: bool, opened: bool = False) -> bool:
+        """From the restart of a result, where it fits and the state is not `changed` otherwise; whether it was. opened: where sizes
+        have changed, so that the end of that run was closed anew."""
         if not isinstance(initial, Result):
             return False
         restart = initial.recording.restart
@@ -790,7 +791,7 @@ class March(metaclass=CheckedContract):
         self._users.load(restart.notes.get("users", {}))
         steps = self._steps
         needed = {name: x for name, x in self.memory().items() if name not in COUNTED}
-        if changed or not restart.fits(self.kind, needed, self.constants()):
+        if changed or opened or not restart.fits(self.kind, needed, self.constants()):
             return False
         self.recall(restart.arrays)
         self._steps, self._apart = steps, 0.0

@@ -21,15 +21,17 @@ from typing import Any, overload
 import numpy as np
 import scipy.linalg
 
-from nexdyn.assembly.assemble import assemble
+from nexdyn.absolute.model.model import absolute_model
+from nexdyn.assembly.assemble import Start, assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import touching_contact
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError, SolveError, counted, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
-from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.ending import bodies_at_end, joints_at_end
 from nexdyn.results.result import Result
+from nexdyn.results.segments import last_system
 from nexdyn.statics.differences import NOTHING, SHORTER, SHORTEST, STEPS, derivative, two_slopes
 from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.linear_names import input_effort, output_of, state_names, state_units
@@ -232,6 +234,7 @@ def linearize(
                 f"{driver} follows {counted(len(rows), 'function')}; an input has one: drive one angle, or a joint's coordinate"
             )
     report = _report(system, at, t, q0, v0)
+    system = report.model.system
     if modes is not None:
         return _lowest(system, report, inputs, outputs, modes, ignore, frozen)
     first: UnsteadyError | None = None
@@ -370,18 +373,9 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
     if not isinstance(at, Result):
         raise InputError(f"at is {at!r}; the report of nx.assemble, an Equilibrium, or a Result, is needed")
     recorded = at.recording
-    if isinstance(recorded, BodyRecording):
-        report = assemble(system, t=float(recorded.t[-1]))
-        if recorded.q.shape[1] != report.model.nb:
-            raise InputError(f"at has {counted(recorded.q.shape[1], 'body')}; {system.name!r} has {report.model.nb}")
-        report.q[1:], report.v[1:] = recorded.q[-1], recorded.v[-1]
-    else:
-        places = at.tree.coordinates
-        report = assemble(
-            system, t=float(recorded.t[-1]),
-            q0={name: recorded.q[-1, place.q] for name, place in places.items() if name in system.joints},
-            v0={name: recorded.v[-1, place.v] for name, place in places.items() if name in system.joints},
-        )  # fmt: skip
+    system = last_system(system, recorded)
+    start = Start(*bodies_at_end(at, absolute_model(system)), joints_at_end(at, system))
+    report = assemble(system, t=float(recorded.t[-1]), initial=start)
     if recorded.z.size:
         count = len(state_labels(system))
         if recorded.z.shape[1] != count:

@@ -47,13 +47,23 @@ from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
+from nexdyn.results.signs import has_quaternion, with_signs_of
 from nexdyn.simulation.bristles import sticking_advice
-from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
+from nexdyn.simulation.continuing import (
+    bodies_at_end,
+    is_opened,
+    is_tree,
+    joints_at_end,
+    kept_coordinates,
+    last_sample,
+    of_fields,
+    quaternions_at_end,
+    reassembled,
+)
 from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.independence import NEARLY, independence_here
 from nexdyn.simulation.kept import Keeper, Poses, ground_first
 from nexdyn.simulation.march import ROUNDED, Leg, Look, March, Memory, Pace
-from nexdyn.simulation.needs import needs_bodies
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
@@ -149,7 +159,7 @@ class BodySimulation(Runs):
 
     def _go_on(self, initial: Any, q0: Any, v0: Any) -> None:
         """From all of the state of a run's end, and record it."""
-        if self.go_on(initial, q0 is not None or v0 is not None):
+        if self.go_on(initial, q0 is not None or v0 is not None, self._opened):
             self._rows.clear()
             self._sample()
 
@@ -302,7 +312,7 @@ class BodySimulation(Runs):
         self, initial: Any, q0: Any, v0: Any
     ) -> tuple[AssemblyReport, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """The report of the assembly, and q, v, a (nb + 1, …), λ (nc,) to start from."""
-        self._as_described = not isinstance(initial, Result)
+        self._as_described, self._opened = not isinstance(initial, Result), False
         q0, v0 = named_coordinates(self.system, q0, "q0"), named_coordinates(self.system, v0, "v0")
         start: Start | None = None
         if isinstance(initial, AssemblyReport):
@@ -314,6 +324,10 @@ class BodySimulation(Runs):
                 start = Start(report.q, report.v)
         elif isinstance(initial, Result):
             self.t = float(initial.recording.t[-1])
+            last = last_sample(initial)
+            kept_q, kept_v = kept_coordinates(last.system, self.system, last.observed, -1)
+            self._opened = bool(kept_q) or is_opened(initial, self.system)
+            q0, v0 = kept_q | dict(q0 or {}) or None, kept_v | dict(v0 or {}) or None
             start = Start(*bodies_at_end(initial, absolute_model(self.system)), joints_at_end(initial, self.system))
         if start is not None or initial is None:
             report = assemble(self.system, t=self.t, q0=q0, v0=v0, initial=start)
@@ -321,7 +335,27 @@ class BodySimulation(Runs):
             report.notices or self.system.couplings or any(j.mimic for j in self.system.joints.values())
         ):
             report = self._as_tree(report, q0, v0)
-        return report, (report.q, report.v, report.a, report.multipliers)
+        q = report.q.copy()
+        q[:, :4] = with_signs_of(self._quaternions_at_start(initial, q0), report.model, q[:, :4])
+        return report, (q, report.v, report.a, report.multipliers)
+
+    def _quaternions_at_start(self, initial: Any, q0: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
+        """Coordinates of ball and free joints, whose signs the run begins with: as asked, as in the run before, or as described."""
+        system = self.system
+        identity = np.array([1.0, 0.0, 0.0, 0.0])
+        turning = {name: joint for name, joint in system.joints.items() if has_quaternion(joint)}
+        found = {}
+        if isinstance(initial, Result):
+            found = quaternions_at_end(initial, system)
+        elif initial is None:
+            for name, joint in turning.items():
+                found[name] = identity if joint.q0 is None else np.asarray(joint.resolved(system.values).q0)
+        for name, x in (q0 or {}).items():
+            if name in turning:
+                found[name] = np.array(
+                    [number(i, system.values, name) for i in np.atleast_1d(np.asarray(x, dtype=object))]
+                )
+        return found
 
     def _as_tree(
         self, report: AssemblyReport, q0: Mapping[str, Any] | None, v0: Mapping[str, Any] | None
@@ -329,10 +363,7 @@ class BodySimulation(Runs):
         """A mechanism that a tree carries starts where minimal coordinates start it: gaps are closed, and couplings followed, by
         moving the child, not all bodies by as little as can be."""
         system = self.system
-        pairs = all(
-            len(c.joints()) == 2 and all(system.joint(j).nv == 1 for j in c.joints()) for c in system.couplings.values()
-        )
-        if needs_bodies(system, couplings=False) or not pairs:
+        if not is_tree(system):
             return report
         tree, gaps = Tree(system), dict[str, tuple[float, float]]()
         asked = {
@@ -520,7 +551,8 @@ class BodySimulation(Runs):
         self, system: System, t: float, observed: Any, position: Mapping[str, Any] | None,
         velocity: Mapping[str, Any] | None,
     ) -> BodySimulation:  # fmt: skip
-        report = reassembled(system, t, observed, position, velocity)
+        q, v = kept_coordinates(self.system, system, observed, 0)
+        report = reassembled(system, t, observed, q | dict(position or {}) or None, v | dict(velocity or {}) or None)
         return type(self)(system, self.method, initial=report, output_every=self.output_every)
 
     def go_on_from(self, old: March) -> None:

@@ -34,7 +34,7 @@ from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.loops import LoopRecording
 from nexdyn.results.result import Result
-from nexdyn.simulation.continuing import bodies_at_end, joints_at_end
+from nexdyn.simulation.continuing import bodies_at_end, is_opened, joints_at_end, keep_signs
 from nexdyn.simulation.needs import needs_bodies
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem
@@ -68,6 +68,7 @@ class ClosedSystem:
     closed: the tree and its rows, without those that the tree fulfils by itself; always: these and the others that are
     redundant in every pose.
     report: of the assembly, where there was one. moved: what arrays q0, v0 were moved by to close the loops.
+    opened: whether sizes have changed since the run before, so that its end was closed anew.
     """
 
     system: System
@@ -78,6 +79,7 @@ class ClosedSystem:
     report: AssemblyReport | None
     moved: list[Notice]
     start: State
+    opened: bool = False
 
     def problem(self, stages: int, method: Method | None = None, counting: bool = False) -> LoopProblem:
         """Tables and scratch for the motion from the start, with so many rows of the integrator's K. counting: with the angles of torsion
@@ -183,6 +185,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     plain = ClosedTree(system, options.cut)
     report: AssemblyReport | None = None
     moved: list[Notice] = []
+    opened = isinstance(initial, Result) and is_opened(initial, system)
     arrays = isinstance(q0, np.ndarray | list | tuple) or isinstance(v0, np.ndarray | list | tuple)
     if isinstance(initial, AssemblyReport) and initial.model.system is not system:
         raise InputError("initial is the report of another system")
@@ -195,6 +198,12 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         if isinstance(initial, AssemblyReport):
             report = initial
             start = report.t, *closed_state(plain, report.model, report.t, report.q, report.v)
+        elif opened:
+            t = float(initial.recording.t[-1])
+            begin = Start(*bodies_at_end(initial, absolute_model(system)), joints_at_end(initial, system))
+            report = assemble(system, t=t, initial=begin)
+            q, v = closed_state(plain, report.model, t, report.q, report.v)
+            start = t, keep_signs(q, plain.tree, initial), v
         else:
             start = _continued(plain, initial)
         if arrays:
@@ -233,7 +242,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         for of, place in at.items():
             if of[0] not in asked:
                 near[place] = known.get(" ".join(of), near[place])
-    return ClosedSystem(system, model, options, closed, always, report, moved, start)
+    return ClosedSystem(system, model, options, closed, always, report, moved, start, opened)
 
 
 def _refuse_undetermined(closed: ClosedTree, model: AbsoluteModel, start: State) -> None:
@@ -334,9 +343,8 @@ def _continued(closed: ClosedTree, initial: Result) -> State:
         isinstance(recorded, LoopRecording) and recorded.settings["cut"] != list(closed.cut_joints)
     ):
         model = absolute_model(system)
-        return t, *closed_state(
-            closed, model.started(joints_at_end(initial, system)), t, *bodies_at_end(initial, model)
-        )
+        q, v = closed_state(closed, model.started(joints_at_end(initial, system)), t, *bodies_at_end(initial, model))
+        return t, keep_signs(q, closed.tree, initial), v
     if recorded.q.shape[1] != closed.nq or initial.tree.joint_names != closed.tree.joint_names:
         raise InputError(
             f"initial was recorded on another tree, with the joints {', '.join(initial.tree.joint_names[:8])}; here they "

@@ -155,7 +155,8 @@ class Simulation(Runs):
         self._now = np.zeros((1, self._width))
         self._now[0, : self.tree.nq + n + 1] = np.concatenate([[self.t], q_start, v_start])
         self._sample(first=True)
-        if self.go_on(initial, q0 is not None or v0 is not None):
+        opened = self.closed is not None and self.closed.opened
+        if self.go_on(initial, q0 is not None or v0 is not None, opened):
             self._sample()
 
     # --- state ------------------------------------------------------------------------------------------------------

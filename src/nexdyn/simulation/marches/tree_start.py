@@ -13,7 +13,7 @@ from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.errors import InputError, counted
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
-from nexdyn.simulation.continuing import bodies_at_end, joints_at_end
+from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, keep_signs, kept_coordinates, last_sample
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.tree import Tree
@@ -65,4 +65,7 @@ def _from_bodies(tree: Tree, initial: Result) -> tuple[np.ndarray, np.ndarray]:
     for name, coordinate in joints_at_end(initial, tree.system).items():
         if name in tree.coordinates:
             q[tree.coordinates[name].q] = coordinate
-    return q, v
+    last = last_sample(initial)
+    for name, velocity in kept_coordinates(last.system, tree.system, last.observed, -1)[1].items():
+        v[tree.coordinates[name].v] = velocity
+    return keep_signs(q, tree, initial), v
