@@ -98,3 +98,35 @@ def test_a_part_rests_in_its_fixture() -> None:
     # each wall presses with four corners
     np.testing.assert_allclose(p - (0.15, 0.1, 0.05), (-30.0 / 4e5, -20.0 / 4e5, -4.0 * 9.81 / 4e5), rtol=1e-3)
     assert rest.contacts_not_unique == []
+
+
+@pytest.mark.parametrize("stiffness", [1e8, 1e11, 1e13])
+@pytest.mark.parametrize(
+    "friction", [{"friction": 0.5}, {"friction": 0.05}, {"friction": 0.5, "friction_speed": 1e-3}], ids=str
+)
+@pytest.mark.parametrize("more", [{}, {"turning_resistance": 1e-3}], ids=["point", "turns"])
+def test_a_ball_that_is_pressed_in_by_nanometres_rests(
+    stiffness: float, friction: dict[str, float], more: dict[str, float]
+) -> None:
+    """Up and down it sways with √(3/2 g/δ), along the floor with the root of that stiffness's part ρ and of 1/m + R²/J."""
+    if more and "friction_speed" in friction:
+        return  # what resists turning sticks
+    m, R, J, g = 1.0, 0.1, 4e-3, 9.81
+    system = nx.System("ball")
+    system.add_body("ball", mass=m, inertia=(J,) * 3, position=(0, 0, R), shapes=[nx.Sphere(R)])
+    system.add_joint(nx.Free("free", "ground", "ball"))
+    system.add_contact(nx.Contact("floor", "ball", stiffness=stiffness, **friction, **more))
+    depth = (m * g / stiffness) ** (2.0 / 3.0)
+    known = [math.sqrt(1.5 * g / depth)]
+    if "friction_speed" not in friction:
+        known += 2 * [known[0] * math.sqrt(0.82 * (1.0 + m * R * R / J))]
+    known += (
+        [known[0] * math.sqrt(0.82)] if more else []
+    )  # its springs sway as fast about the normal as along the floor
+    rest = nx.equilibrium(system)
+    assert rest.position("ball")[2] == pytest.approx(R - depth, rel=1e-12)
+    rates = 2.0 * np.pi * np.sort(np.asarray(rest.frequencies))
+    swaying = rates[rates > 0.01 * known[0]]
+    assert len(swaying) == len(known)
+    for rate in known:
+        assert np.abs(swaying / rate - 1.0).min() < 2e-3

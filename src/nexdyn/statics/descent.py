@@ -43,7 +43,8 @@ DOWN = 20
 """How many steps lead down where surfaces run."""
 SHORT = 0.1
 """Moves below this [rad, L] are judged by r, too."""
-DIFFERENCE = 1e-6
+DIFFERENCE, FINEST = 1e-6, 1e-10
+"""Step of differences [rad, L], and the least where what sticks gives by less than that before it slips."""
 FLAT = 1e-7
 """Eigenvalues of K below this part of the largest entry, or of the loads, count as 0."""
 TURN, MOST_TURN = 0.5, 1.5
@@ -106,6 +107,11 @@ class Search:
         self.size = max(self.size, float(np.abs(Q).max(initial=0.0)))
         return Q
 
+    def small(self, q: Array) -> tuple[float, float]:
+        """The step of differences at q, and how far they may go, half of what contacts give."""
+        far = self.acting.travel(q, self.length)
+        return max(min(DIFFERENCE, far), FINEST), max(5.0 * far, FINEST)
+
     # --- what matrices are for; those of ``sparse_descent`` are others ------------------------------------------------
 
     def at(self, q: Array) -> Rest:
@@ -124,10 +130,10 @@ class Search:
         n = here.T.shape[1]
         KT = dense(self.model.curvature(here.q, here.lam, self.t)) @ (self.units[:, None] * here.T)
         KT *= self.units[:, None]
-        torque = here.Q.reshape(-1, 6)[:, :3]
+        torque, (small, _) = here.Q.reshape(-1, 6)[:, :3], self.small(here.q)
         for j in range(n):
             x = here.T[:, j]
-            step = DIFFERENCE / max(float(np.abs(x).max()), 1e-3)
+            step = small / max(float(np.abs(x).max()), 1e-3)
             ahead, behind = (self.loads(self.model.moved(here.q, s * step * self.units * x)) for s in (1.0, -1.0))
             change = ((ahead - behind) / (2.0 * step)).reshape(-1, 6)
             # torques are in the body's axes, which turn with it: J_rᵀ(θ) n = n + ½ θ × n + …

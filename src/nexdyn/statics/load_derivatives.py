@@ -11,6 +11,7 @@ A force feels the two bodies that it joins, so that bodies with no neighbour in 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -46,14 +47,16 @@ class Derivatives(NamedTuple):
 class LoadGraph:
     """Which bodies and states feel one another by forces, and colours under which they do not.
 
-    own: places in z of the states that move by themselves, and what of each is little. slips, pressed: rows of velocities that exert
-    forces, and their multipliers."""
+    step, reach [rad, lengths of the mechanism]: the step of quick differences, and how far careful ones may go. own: places in z of the
+    states that move by themselves, and what of each is little. slips, pressed: rows of velocities that exert forces, and their
+    multipliers."""
 
     def __init__(
         self, acting: Loads, own: list[int], little: list[float], length: float,
         slips: np.ndarray = NO_ROWS, pressed: np.ndarray = NO_ROWS,
     ) -> None:  # fmt: skip
         self.acting, self.length = acting, length
+        self.step, self.reach = STEP, math.inf
         self.slips, self.pressed = slips, pressed
         self.own, self.little = np.array(own, dtype=int), np.array(little, dtype=float)
         model = acting.model
@@ -156,12 +159,12 @@ class LoadGraph:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The derivative along e of some rows, by the step that is best for each, and its error times `units`; see ``differences``."""
         if not careful:
-            ahead, behind = self._value(which, STEP * e)[rows], self._value(which, -STEP * e)[rows]
-            return (ahead - behind) / (2.0 * STEP), np.zeros(len(rows))
+            ahead, behind = self._value(which, self.step * e)[rows], self._value(which, -self.step * e)[rows]
+            return (ahead - behind) / (2.0 * self.step), np.zeros(len(rows))
         best, error = np.zeros((len(rows), 6)), np.full(len(rows), np.inf)
         bodies = rows < self.nb
         still = np.abs(self._value(which, 0.0 * e)[rows] * units).max(axis=1, initial=0.0)
-        for h in STEPS:
+        for h in [h for h in STEPS if 3.0 * h <= self.reach] or [self.reach / 3.0]:
             d = {
                 k: (self._value(which, k * h * e) - self._value(which, -k * h * e))[rows]
                 for k in (0.5, 1.0, 1.5, 2.0, 3.0)

@@ -27,9 +27,10 @@ from nexdyn.assembly.loads import Loads, element_loads
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction
 from nexdyn.forces.actuator import POSITION, VELOCITY, Actuator, Drive, DriveStates
-from nexdyn.forces.contact import across, end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.contact import across, beyond_reach, end, gripped, meet, points_of, put_state, state
 from nexdyn.forces.contact_data import PointData
 from nexdyn.forces.contact_functions import vary
+from nexdyn.forces.foundations import RESISTANCES, Foundations
 from nexdyn.forces.joint_friction import Bristle
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.sticking import Slip, bound, laid, shortened, size
@@ -46,6 +47,8 @@ from nexdyn.spatial.table import PoseRows
 
 COUNTED = 1.0
 """The most [rad] by which rolling is counted from one step of a search to the next."""
+PART = 0.1
+"""Of what contacts give, how far differences go."""
 ROUNDED = 1e-12
 """The part of the speed of a surface that runs which rounding may leave along another."""
 PRESSED = 1e3
@@ -305,6 +308,11 @@ class RestingLoads(Loads):
             and (extent := force.extent(values)).thinner < np.inf
         ]
         """Contacts between shapes that something can come out of behind."""
+        self._touching = [
+            (e, force)
+            for e, force in enumerate(model.system.forces.values())
+            if isinstance(force, ContactForce) and not force.is_off
+        ]
         if tables is not None:
             vary(tables, t)
         self.runs = tables is not None and any(
@@ -392,6 +400,29 @@ class RestingLoads(Loads):
     def _poses(q: np.ndarray) -> np.ndarray:
         """(nb + 1, 12) of the bodies at q."""
         return np.concatenate([rotation_matrix(q[:, :4]).reshape(-1, 9), q[:, 4:]], axis=1)
+
+    def travel(self, q: np.ndarray, length: float) -> float:
+        """How far bodies may go at q [lengths, rad] within what contacts give, by a tenth of it: by their depth until they part, by less
+        until what sticks slips, or what resists rolling rolls. inf where none presses."""
+        if not self._touching:
+            return np.inf
+        assert self.tables is not None
+        placed, least, values = frames_at(self.tables, self._poses(q)), np.inf, self.model.system.values
+        for e, force in self._touching:
+            A, B = placed[0, e], placed[1, e]
+            if beyond_reach(force.numbers(values), A, B) > 0.0:
+                continue
+            depth, _ = force.pressed(values, A, B)
+            if depth > 0.0:
+                law = force.law(values)
+                gives = [depth / length]
+                if force.sticks and law.static_friction > 0.0:
+                    gives.append(law.static_friction / law.friction_stiffness * depth / length)
+                if isinstance(force, Foundations) and (arm := force.arm(self.model.system)) > 0.0:
+                    resisted = max(force.number_of(x, values) for x in RESISTANCES)
+                    gives += [depth / law.friction_stiffness * resisted / (arm * arm)] if resisted > 0.0 else []
+                least = min(least, PART * min(gives))
+        return least
 
     def unpassed(self, q: np.ndarray, move: np.ndarray) -> float:
         """What part of the move (nb, 6), θ and δ of each body, goes through none of the shapes that touch: two come nearer by what they are

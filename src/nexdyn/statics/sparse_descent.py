@@ -83,6 +83,7 @@ class SparseSearch(Search):
 
     def stiffness(self, here: Rest, careful: bool = False) -> Any:
         """K (6 nb, 6 nb)."""
+        self.feel.step, self.feel.reach = self.small(here.q)
         Q_x = self.feel.by_poses(here.q, self.motionless, self.t, self.acting.described, careful)
         U = sp.diags(self.units)
         torque = np.where(np.tile([True] * 3 + [False] * 3, self.model.nb), here.Q, 0.0)
