@@ -152,7 +152,7 @@ def test_rows_say_whose_they_are_and_what_they_forbid() -> None:
     rows = model.rows[10:]
     assert [str(row) for row in rows] == ["coupling 'gear0'", "coupling 'sum'"]
     assert [row.priority for row in rows] == [1, 5]
-    assert rows[0].direction == "turns beside the gear's ratio"
+    assert rows[0].direction == "deviation from the gear's ratio"
     assert {len(own) for own in model.rows_of_joint.values()} == {5}
     # both terms of a gear are about the bodies of their own joints
     assert {*model.tables.terms[10:12, 0]} == {0, 1}

@@ -85,7 +85,7 @@ ONES = ((1.0,) * 6,) * 6
     bad(lambda: AppliedForce("f", "a", expressed_in="wrld"), "did you mean 'world'", UnknownNameError),
     bad(lambda: AppliedForce("f", "a", at=(0, 0, float("inf"))), "at of force 'f'"),
     bad(lambda: JointForce("f", "trun"), "force 'f': no joint 'trun'; did you mean 'turn'?", UnknownNameError),
-    bad(lambda: JointForce("f", "turn", freedom=1), "freedom of force 'f' is 1; joint 'turn', revolute, has freedom 0"),
+    bad(lambda: JointForce("f", "turn", freedom=1), "freedom of force 'f' is 1; joint 'turn', revolute, has degree of freedom 0"),
     bad(lambda: JointForce("f", "free a", freedom=True), "freedom of force 'f' is True"),
     bad(lambda: JointForce("f", "turn", "=1/0"), "effort of force 'f'"),
     bad(lambda: ForceTable("f", "a", deflections=(0, 1), forces=(0, 1)), "give a and b, or joint"),

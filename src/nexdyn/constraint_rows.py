@@ -80,10 +80,10 @@ class Row(NamedTuple):
             third = ({"X", "Y", "Z"} - {i, j}).pop() if i != j else i
             return f"rotation about {third.lower()}"
         words = {
-            "Screw": "advance beside the screw's pitch", "Distance": "translation along the line of its two points",
-            "Angle": "rotation about z", "Tilt": "rotation about x", "Gear": "turns beside the gear's ratio",
-            "Rack": "motion of the rack beside its pinion", "Coupling": "motion beside what the coupling asks for",
-            "Mimic": "motion beside the joint that it mimics", "Normal": "translation along the curve's normal",
+            "Screw": "deviation from the screw's pitch", "Distance": "translation along the line of its two points",
+            "Angle": "rotation about z", "Tilt": "rotation about x", "Gear": "deviation from the gear's ratio",
+            "Rack": "deviation of the rack from its pinion", "Coupling": "deviation from the coupling",
+            "Mimic": "deviation from the joint that it mimics", "Normal": "translation along the curve's normal",
             "Binormal": "translation along the curve's binormal", "Surface": "translation along the surface's normal",
             "User": "what the user's function forbids", "UserAngle": "what the user's function forbids",
             "Contact": "translation along the plane's normal", "Forward": "slip along the disk's way",

@@ -101,7 +101,13 @@ def check_freedom(force: ForceElement, system: System, needs_coordinate: bool) -
     """InputError where the joint lacks the degree of freedom `force.freedom`, or a coordinate of its own for it."""
     joint, freedom = system.joint(force.joint_name or ""), force.__dict__["freedom"]
     if type(freedom) is not int or not 0 <= freedom < joint.nv:
-        valid = f"freedoms 0 to {joint.nv - 1}" if joint.nv > 1 else f"freedom{' 0 only' if joint.nv else 's: none'}"
+        valid = (
+            f"degrees of freedom 0 to {joint.nv - 1}"
+            if joint.nv > 1
+            else "degree of freedom 0 only"
+            if joint.nv
+            else "no degree of freedom"
+        )
         raise InputError(f"freedom of {force} is {freedom!r}; {joint}, {joint.kind}, has {valid}")
     if needs_coordinate and joint.nq != joint.nv:
         raise InputError(

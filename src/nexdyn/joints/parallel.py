@@ -9,7 +9,7 @@ from nexdyn.model.joint import Joint
 
 
 class Parallel(Joint):
-    """Keeps z of the two sides parallel: rows DotZX, DotZY. A constraint only; absolute coordinates carry it."""
+    """Keeps z of the two sides parallel: rows DotZX, DotZY. A constraint only, supported by absolute coordinates."""
 
     kind, tree = "parallel", False
     rows = (("DotZX", 0), ("DotZY", 0))

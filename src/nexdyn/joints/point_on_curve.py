@@ -16,7 +16,7 @@ from nexdyn.model.joint import TURNS, Joint
 
 
 class PointOnCurve(SidedJoint):
-    """Keeps `anchor_b` of the child (its origin by default) on `curve`. A constraint only; absolute coordinates carry it.
+    """Keeps `anchor_b` of the child (its origin by default) on `curve`. A constraint only, supported by absolute coordinates.
 
     curve: a SplineCurve, ExpressionCurve or UserCurve in the frame that `anchor_a`, `axis_a`, `reference_a` give on the
         parent (its own by default). An open curve goes on straight beyond its ends; a point that leaves it is reported.

@@ -9,7 +9,7 @@ from nexdyn.model.joint import Joint
 
 
 class PointOnLine(Joint):
-    """Keeps the child's point on z of the parent side: rows DX, DY. A constraint only; absolute coordinates carry it."""
+    """Keeps the child's point on z of the parent side: rows DX, DY. A constraint only, supported by absolute coordinates."""
 
     kind, tree = "point_on_line", False
     rows = (("DX", 1), ("DY", 1))

@@ -16,7 +16,7 @@ from nexdyn.model.surfaces import Surface
 
 
 class PointOnSurface(SidedJoint):
-    """Keeps `anchor_b` of the child (its origin by default) on `surface`. A constraint only; absolute coordinates carry it.
+    """Keeps `anchor_b` of the child (its origin by default) on `surface`. A constraint only, supported by absolute coordinates.
 
     surface: a SphereSurface, CylinderSurface, PlaneSurface, EllipsoidSurface, TorusSurface, ImplicitSurface or
         ParametricSurface in the frame that `anchor_a`, `axis_a`, `reference_a` give on the parent (its own by default).

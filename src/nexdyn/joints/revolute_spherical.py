@@ -60,7 +60,11 @@ class RevoluteSpherical(SidedJoint):
     def check_own(self, values: Mapping[str, float]) -> None:
         length, along = self.offset("Distance", values), self.offset("DZ", values)
         if not length > 0.0:
-            how = "is 0 as described: its two points coincide" if self.length is None else f"is {length:g}"
+            how = (
+                "is 0 in the reference configuration: its two points coincide"
+                if self.length is None
+                else f"is {length:g}"
+            )
             raise InputError(f"length of {self} {how}; it must be greater than 0")
         if not abs(along) < length * (1.0 - FLAT):
             raise InputError(

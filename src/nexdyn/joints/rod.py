@@ -20,7 +20,7 @@ from nexdyn.model.parameters import number
 class Rod(Joint):
     """Keeps `anchor_a` of the parent and `anchor_b` of the child (their origins by default) `length` [m] apart.
 
-    `length` is the described distance where it is not given. A constraint only; absolute coordinates carry it.
+    `length` is the described distance where it is not given. A constraint only, supported by absolute coordinates.
     """
 
     kind, tree = "rod", False
@@ -58,5 +58,9 @@ class Rod(Joint):
     def check_own(self, values: Mapping[str, float]) -> None:
         length = self.offset("Distance", values)
         if not length > 0.0:
-            how = "is 0 as described: its two points coincide" if self.length is None else f"is {length:g}"
+            how = (
+                "is 0 in the reference configuration: its two points coincide"
+                if self.length is None
+                else f"is {length:g}"
+            )
             raise InputError(f"length of {self} {how}; it must be greater than 0")

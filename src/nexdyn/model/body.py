@@ -113,7 +113,7 @@ class Body(Element):
         return self.name == "ground"
 
     def pose(self, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """R_WB (3, 3) and p_WB (3,) [m] as described."""
+        """R_WB (3, 3) and p_WB (3,) [m] in the reference configuration."""
         return rotation(self._quaternion(values)), np.array(self.floats_of("position", 3, values))
 
     def resolved(self, values: Mapping[str, float]) -> ResolvedBody:

@@ -7,7 +7,7 @@
 
 A coupling is a constraint row about all bodies of its joints; it bears whatever force or torque the law asks for, and
 none of it counts as a reaction of the joints. Where two joints of one degree of freedom each are coupled, minimal coordinates
-carry it as they carry a mimic joint.
+support it as they support a mimic joint.
 """
 
 from __future__ import annotations

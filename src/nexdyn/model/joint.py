@@ -150,7 +150,7 @@ class Joint(Element):
     rows: ClassVar[tuple[tuple[str, int], ...]] = ()
     """The constraint rows in absolute coordinates: name of the primitive and default priority."""
     tree: ClassVar[bool] = True
-    """Whether minimal coordinates carry it; a joint that is a constraint only has no coordinates of its own."""
+    """Whether minimal coordinates support it; a joint that is a constraint only has no coordinates of its own."""
     coordinates: ClassVar[tuple[str, ...]] = ()
     """What a driver may drive, by freedom: the primitive that measures it. AngleIJ is the angle about axis I of the parent side from
     J of it to J of the child side, TiltJI that about J of the child side from I to I; Angle and Tilt are AngleZX and TiltXZ. Slide is a
@@ -465,7 +465,7 @@ class Joint(Element):
         for attribute in _OF_FREEDOMS:
             if self.__dict__[attribute] != _DEFAULTS[attribute]:
                 raise InputError(
-                    f"{self} is a constraint only, so it takes no {attribute}; put a PointSpring or a Bushing beside it"
+                    f"{self} is a constraint only, so it takes no {attribute}; add a PointSpring or a Bushing"
                 )
 
     # --- as constraints -----------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def spanning_forest(system: System) -> Forest:
     for joint in system.joints.values():
         if not joint.tree:
             raise InputError(
-                f"{joint} ({joint.kind}) is a constraint only, which minimal coordinates do not carry; absolute "
+                f"{joint} ({joint.kind}) is a constraint only, which minimal coordinates do not support; absolute "
                 f"coordinates do: nx.assemble"
             )
         name = joint.child.name
@@ -196,7 +196,7 @@ def _refuse_loops(system: System) -> None:
             path = " – ".join(_path(neighbours, a, b))
             raise InputError(
                 f"joint {joint.name!r} closes the loop {path}; a tree has none: "
-                f"remove a joint of the loop, or take nx.ClosedTree, which cuts it open (nx.simulate carries loops as they are)"
+                f"remove a joint of the loop, or take nx.ClosedTree, which cuts it open (nx.simulate supports loops as they are)"
             )
         leader[root_a] = root_b
         neighbours.setdefault(a, []).append(b)

@@ -91,7 +91,7 @@ def rotors_of(system: System, body_index: Mapping[str, int]) -> Rotors:
         own = joint.resolved(system.values).armature
         if joint.code == REGISTERED and own.any():
             raise InputError(
-                f"{joint}, {joint.kind}, is a registered joint with armature, which constraint equations do not carry; on a tree "
+                f"{joint}, {joint.kind}, is a registered joint with armature, which constraint equations do not support; on a tree "
                 f"RungeKutta4 and DormandPrince do, or give the armature to a body"
             )
         for (way, side, axis), I_a in zip(joint.directions, own.tolist(), strict=True):

@@ -38,5 +38,5 @@ def refuse_overdriven(
             more = ", …" if len(joints) > 5 else ""
             raise InputError(
                 f"driver {drivers[0]!r} drives what the joints {', '.join(joints[:5])}{more} do not let move in this pose; "
-                f"remove the driver, drive another joint, or start beside the dead centre"
+                f"remove the driver, drive another joint, or start away from the dead centre"
             )

@@ -123,5 +123,5 @@ def _refuse_oblique(tree: Tree) -> None:
         if joint is not None and joint.code == REGISTERED and not joint.functions().square:
             raise InputError(
                 f"{joint}, {joint.kind}, is a registered joint whose columns of H are not at right angles, which the constraint force "
-                f"algorithm does not carry; take dynamics 'aba'"
+                f"algorithm does not support; take dynamics 'aba'"
             )

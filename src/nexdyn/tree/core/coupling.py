@@ -93,7 +93,7 @@ class Coupling:
 def find_coupling(system: System, compiled: Compiled) -> Coupling | None:
     """How the joints of a system follow each other; None where none does.
 
-    InputError for an unknown or circular mimic, and for a coupling that minimal coordinates do not carry.
+    InputError for an unknown or circular mimic, and for a coupling that minimal coordinates do not support.
     """
     arcs = compiled.forest.arcs
     place = {arc.name: a for a, arc in enumerate(arcs) if arc.joint is not None}
@@ -182,7 +182,7 @@ def _coupled(system: System, mimics: dict[str, Follows], place: Mapping[str, int
 def _refuse_uncarried(system: System, coupling: Linked, count: int) -> None:
     if count != 2:
         raise InputError(
-            f"{coupling} has {count} terms; minimal coordinates carry couplings of two joints, absolute coordinates any: "
+            f"{coupling} has {count} terms; minimal coordinates support couplings of two joints, absolute coordinates any: "
             f"see nx.assemble"
         )
     for name in coupling.joints():

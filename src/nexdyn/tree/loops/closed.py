@@ -59,7 +59,7 @@ class ClosedTree(metaclass=CheckedCalls):
     that are constraints only are always cut. `cut_joints` says which they are; `tree` is the open tree, whose order of
     coordinates holds here too. Couplings, mimic joints and drivers are rows beside those of the cut joints: `rows`.
 
-    Rows that depend on earlier ones (higher priority first) carry nothing. Raises InputError for a choice of cuts that
+    The multipliers of rows that depend on earlier ones (higher priority first) are 0. Raises InputError for a choice of cuts that
     leaves a loop closed or opens none, and for a cut joint with armature.
     """
 
