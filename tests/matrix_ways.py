@@ -240,7 +240,7 @@ WAYS: dict[str, Way] = {
         Way("semi-implicit cut closing", cut("closing", SEMI), 0.05, ("ring",)),
         Way("euler cut closing", cut("closing", EULER), 0.05, ("ring",)),
         Way("hht dt", run(nx.HHT(dt=5e-4)), 0.02),
-        Way("hht", run(nx.HHT(rtol=2e-5)), 0.02),
+        Way("hht", run(nx.HHT(rtol=2e-5)), 0.02, finer=run(nx.HHT(rtol=2e-6))),
         Way("hht dt lu", run(nx.HHT(dt=5e-4, solver="lu")), 0.02, ("rod",)),
         Way("hht dt iterative", run(nx.HHT(dt=5e-4, solver="iterative")), 0.02, ("rod",)),
         Way("baumgarte dt", run(nx.Baumgarte(dt=1e-3)), 5e-3),
