@@ -25,6 +25,7 @@ from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.assemble import Start, assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import touching_contact
+from nexdyn.assembly.given import given_choice, given_names, given_system
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError, SolveError, counted, warn
 from nexdyn.forces.states import state_labels
@@ -221,8 +222,10 @@ def linearize(
     Raises InputError for a state that is neither equilibrium nor steady motion, with the acceleration that is left, and
     for a digital controller.
     """
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+    given_system(system)
+    inputs, frozen = given_names(inputs, "inputs"), given_choice(frozen, "frozen")
+    outputs = None if outputs is None else given_names(outputs, "outputs")
+    ignore = None if ignore is None else given_choice(ignore, "ignore")
     if modes is None and 6 * len(system.bodies) > LARGEST:
         raise InputError(
             f"A, B, C, D are dense: {len(system.bodies)} bodies are more than their {LARGEST // 6}; ask for the lowest modes, "
