@@ -283,8 +283,8 @@ def _lowest(
             )
     if pencil.at_limit and 6 * len(system.bodies) <= LARGEST:
         reduced = ReducedSystem(report)
-        units, _ = _units(reduced, pencil.rate)
-        if two_slopes(lambda x: reduced.motion(x).rate, units):
+        units, sizes = _units(reduced, pencil.rate)
+        if two_slopes(lambda x: reduced.motion(x).rate, units, sizes):
             raise InputError(pencil.at_limit)
     return pencil.linearization(modes)
 
@@ -321,7 +321,7 @@ def _about(
     m = sum(len(labels) for labels, _ in C_rows)
     J, error = derivative(f, n, units, sizes=np.concatenate([sizes, np.zeros(m)]))
     A, C = J[:n], J[n:]
-    for i, j, behind, ahead in two_slopes(lambda x: reduced.motion(x).rate, units)[:1]:
+    for i, j, behind, ahead in two_slopes(lambda x: reduced.motion(x).rate, units, sizes)[:1]:
         poses = reduced.bodies(reduced.q0)
         if contact := touching_contact(system, reduced.model.body_index, poses, SHORTEST * reduced.length):
             raise InputError(
