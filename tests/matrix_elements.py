@@ -16,7 +16,11 @@ import numba
 import numpy as np
 from matrix_contacts import CONTACTS, pressing
 from matrix_described import DESCRIBED, hill, hollow
+from matrix_own import AS_PAGES
 from matrix_skeleton import (
+    ARM,
+    GRAVITY,
+    HAND_BODY,
     IN_BODIES,
     NAMES,
     PIVOT,
@@ -218,6 +222,44 @@ TWO_SIDES = {
     "axis_b": (0.9, -0.2, 0.6),
     "anchor_b": (-0.2, 0.0, -0.2),
 }
+
+
+def to_the_ground(kind: str) -> Element:
+    """A joint that is described from the arm to the ground; the hand hangs on the arm by a plain hinge."""
+    cls: Any = JOINTS[kind]
+    base = {attribute: value for attribute, (value, _) in ONE_EACH.items()} | {"v0": (0.4,) * cls.nv}
+    changes = {attribute: value for attribute, (_, value) in ONE_EACH.items()}
+    changes |= {"q0": (0.15,) * cls.nv, "v0": (-0.3,) * cls.nv, "at": (0.05, 0.1, 0.0), "axis": (0.5, 0.1, 0.8)}
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        system = nx.System("matrix", gravity=GRAVITY)
+        for name, body in (("arm", ARM), ("hand", HAND_BODY)):
+            system.add_body(name, **body)
+        system.add_joint(cls("tested", "arm", "ground", **{"at": (0.0, 0.0, 0.0), "axis": (0.1, 0.2, 1.0), **given}))
+        system.add_joint(nx.Revolute("elbow", "arm", "hand", at=PIVOT, axis=(0.2, 0.3, 1.0)))
+        return closed_by_end(system, carrier)
+
+    return Element(
+        f"joint {kind} to the ground", cls, base, changes, make, {}, ("open", "rod"), part_of=f"joint {kind}"
+    )
+
+
+def led(by: str) -> Element:
+    """A joint that another one leads, with a start of its own: its leader starts as it asks."""
+    base = {attribute: value for attribute, (value, _) in ONE_EACH.items()} | {"q0": 0.1, "v0": 0.4}
+    changes = {attribute: value for attribute, (_, value) in ONE_EACH.items()} | {"q0": -0.15, "v0": -0.3}
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        tie = {"mimic": nx.Mimic("shoulder", -1.5, 0.05)} if by == "mimic" else {}
+        system = hung(skeleton("rod"), **given, **tie)
+        if by == "gear":
+            system.add_coupling(nx.Gear("coupled", "tested", "shoulder", ratio=-1.5, offset=0.05))
+        return closed_by_end(system, carrier)
+
+    return Element(
+        f"joint revolute led by a {by}", nx.Revolute, base, changes, make, {}, ("open", "rod"), part_of="joint revolute"
+    )
+
 
 # --- forces ---------------------------------------------------------------------------------------------------------
 
@@ -1002,5 +1044,8 @@ ELEMENTS: dict[str, Element] = {
         *OTHER_ELEMENTS,
         *DESCRIBED,
         *CONTACTS,
+        *(to_the_ground(kind) for kind in ("revolute", "cylindrical")),
+        *(led(by) for by in ("mimic", "gear")),
+        *AS_PAGES,
     )
 }

@@ -26,6 +26,7 @@ from matrix_laws import (
     rest_stays,
 )
 from matrix_observed import FIRST, GROUPS, KEPT, Observed, everything, reported
+from matrix_own import registered
 
 import nexdyn as nx
 from nexdyn.assembly.assemble import Start
@@ -140,8 +141,9 @@ def in_two_parts(method: Any, full: bool = False) -> Motion:
             return seen(first)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "half.nc"
-            first.save(path, full=full)
-            half = nx.Result.load(path)
+            with registered(system):
+                first.save(path, full=full)
+                half = nx.Result.load(path)
         whole = not half.lost_forces and list(half.system.joints) == list(system.joints)  # functions are not in files
         return seen(nx.simulate(system, T_END, method, initial=half), half if whole else first)
 
@@ -151,8 +153,9 @@ def in_two_parts(method: Any, full: bool = False) -> Motion:
 def from_scene(system: nx.System) -> Observed:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "matrix.yaml"
-        nx.save_scene(system, path)
-        return REFERENCE.motion(nx.load(path))
+        with registered(system):
+            nx.save_scene(system, path)
+            return REFERENCE.motion(nx.load(path))
 
 
 ACTING = ("force", "contact", "gravity")

@@ -47,6 +47,26 @@ def arm(kind: str, size: float = 0.3, *, event: bool = False) -> nx.System:
     return system
 
 
+def follower() -> nx.System:
+    """A mimic joint with a start of its own, that its leader follows."""
+    system = nx.System("follower", gravity=(0, 0, -9.81))
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.2, 0.3), com=(0.1, 0, 0))
+    system.add_body("hand", mass=0.5, inertia=(0.1, 0.12, 0.13), position=(0.3, 0, 0))
+    system.add_joint(nx.Revolute("shoulder", "ground", "arm", at=(0, 0, 0), axis=(0, 1, 0)))
+    tie = nx.Mimic("shoulder", -1.5, 0.05)
+    system.add_joint(nx.Revolute("tested", "arm", "hand", at=(0.3, 0, 0), axis=(0, 1, 0), mimic=tie, q0=0.1, v0=0.4))
+    system.add_measure(nx.Displacement("reach", "ground", "hand", "dx"))
+    return system
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_follower_with_a_start_of_its_own_goes_on_in_an_equal_system(name: str) -> None:
+    half = nx.simulate(follower(), 0.1, METHODS[name])
+    agree(
+        nx.simulate(follower(), 0.15, METHODS[name], initial=half), nx.simulate(follower(), 0.15, METHODS[name]), 1e-9
+    )
+
+
 def agree(result: nx.Result, expected: nx.Result, tolerance: float) -> None:
     for body in ("arm", "hand"):
         np.testing.assert_allclose(result.position(body).values[-1], expected.position(body).values[-1], atol=tolerance)

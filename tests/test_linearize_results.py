@@ -7,7 +7,7 @@ import pytest
 
 import nexdyn as nx
 
-METHODS = {"rk4": nx.RungeKutta4(1e-3), "hht": nx.HHT(dt=1e-3), "implicit-euler": nx.ImplicitEuler(1e-3)}
+METHODS = {"rk4": nx.RungeKutta4(1e-3), "hht": nx.HHT(dt=1e-3), "implicit-euler": nx.ImplicitEuler(1e-3, bdf2=True)}
 every_method = pytest.mark.parametrize("name", METHODS)
 
 
@@ -65,4 +65,8 @@ def test_free_joints_in_loops_are_where_they_are(name: str) -> None:
     system.add_joint(nx.Rod("rod", "ground", "ball", anchor_a=(0, 0, 0), anchor_b=(0, 0, 0)))
     at_start = np.sort_complex(np.linalg.eigvals(nx.linearize(system, nx.assemble(system), frozen=True).A))
     found = eigenvalues(system, name, 2.0 * np.pi / rate)
-    np.testing.assert_allclose(np.sort(np.abs(found)), np.sort(np.abs(at_start)), atol=0.1)
+    swinging = [
+        np.sort(np.abs(one))[-4:] for one in (found, at_start)
+    ]  # the others are 0: turns about the vertical, spin
+    np.testing.assert_allclose(*swinging, atol=0.05)
+    assert swinging[1].min() > 2.0

@@ -111,6 +111,11 @@ def test_every_kind_of_the_package_is_an_element_of_the_matrix() -> None:
         assert not missing, f"{table}s without cells in tests/matrix_elements.py: {missing}"
 
 
+def test_pages_of_ones_own_that_are_forces_are_elements_of_the_matrix() -> None:
+    for base in (nx.ForcePage, nx.EffortPage):
+        assert any(issubclass(element.cls, base) for element in ELEMENTS.values()), base
+
+
 def test_whatever_a_system_takes_is_an_element_of_the_matrix() -> None:
     """A new family of elements has an `add_…` of its own."""
     families = {name.removeprefix("add_") for name in vars(nx.System) if name.startswith("add_")} | {"parameter"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,8 @@ def test_a_run_that_goes_on_keeps_the_sign(first: str, name: str, tmp_path: Path
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("q0", [(-0.6, 0.0, 0.8, 0.0), (0.6, 0.0, -0.8, 0.0)])
 def test_a_run_starts_with_the_sign_that_is_given(q0: tuple[float, ...], name: str) -> None:
-    for given in ({"q0": {"ball": q0}}, {}):
+    cases: tuple[dict[str, Any], ...] = ({"q0": {"ball": q0}}, {})
+    for given in cases:
         result = nx.simulate(spinning(None if given else q0), 0.01, METHODS[name], **given)
         np.testing.assert_allclose(result.joint_position("ball").values[0], q0, atol=1e-12)
 

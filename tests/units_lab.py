@@ -16,6 +16,7 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pages_lab
 
 import nexdyn as nx
 from nexdyn.model.element import Element
@@ -91,6 +92,7 @@ BODY: dict[str, Dimension] = {
 PLACES = dict.fromkeys(("anchor_a", "anchor_b", "at_a", "at_b"), LENGTH)
 FORCES: dict[type, dict[str, Dimension]] = {
     nx.AppliedForce: {"force": FORCE, "torque": TORQUE, "at": LENGTH, "anchor": LENGTH},
+    pages_lab.OwnSpring: {**PLACES, "stiffness": per(FORCE, LENGTH), "damping": per(FORCE, SPEED), "length": LENGTH},
     nx.PointSpring: {
         **PLACES,
         "stiffness": per(FORCE, LENGTH),
@@ -138,6 +140,7 @@ IN_JOINTS: dict[type, dict[str, Callable[[Dimension], Dimension]]] = {
         "damping": OF_COORDINATE["damping"],
     },
     nx.JointForce: {"effort": lambda q: per(ENERGY, q)},
+    pages_lab.Linear: {"k": OF_COORDINATE["stiffness"], "d": OF_COORDINATE["damping"]},
     nx.PositionActuator: {
         "kp": OF_COORDINATE["stiffness"],
         "kd": OF_COORDINATE["damping"],

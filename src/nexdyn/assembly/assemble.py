@@ -23,6 +23,7 @@ from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.absolute.motion.tables import centres
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, closed_pose, flipped_joints, joint_gaps
+from nexdyn.assembly.given import given_limit, given_mapping, given_names, given_system, given_time
 from nexdyn.assembly.loads import generalized_forces, joint_state, velocity_rows
 from nexdyn.assembly.notices import gaps_of, gaps_of_tree
 from nexdyn.assembly.redundant import redundancy_report
@@ -101,8 +102,12 @@ def assemble(
 
     Raises AssemblyError (its `report` says which joints stay open and which rows conflict); InputError.
     """
-    if not (isinstance(t, int | float) and math.isfinite(t)):
-        raise InputError(f"t is {t!r}; a time in seconds is needed")
+    given_system(system)
+    t = given_time(t)
+    translation_limit, rotation_limit = (
+        given_limit(limit, what)
+        for limit, what in ((translation_limit, "translation_limit"), (rotation_limit, "rotation_limit"))
+    )
     if not (isinstance(tolerance, int | float) and 0.0 < tolerance < 1e-3):
         raise InputError(f"tolerance is {tolerance!r}; a number above 0 and below 1e-3 is needed")
     if type(max_iterations) is not int or max_iterations < 1:
@@ -114,7 +119,7 @@ def assemble(
     start = _begun(system, initial)
     model = described = absolute_model(system)
     length = mechanism_length(model)
-    W = _weights(model, weights or {}, locks, length)
+    W = _weights(model, {} if weights is None else weights, locks, length)
     how = Closing(W, length, float(t), chosen_solver(solver), float(tolerance), max_iterations)
     targets = _targets(system, q0, "q0", described=start is None)
     if isinstance(initial, AssemblyReport):
@@ -209,16 +214,19 @@ def _spread(cloud: np.ndarray, arm: float) -> float:
 def _weights(model: AbsoluteModel, weights: Mapping[str, Any], locks: Sequence[str], length: float) -> np.ndarray:
     """W (6 nb,): rotations count in rad, translations in L."""
     W = np.ones((model.nb, 6))
-    for name, weight in weights.items():
+    for name, weight in given_mapping(weights, "weights", "body").items():
         if name not in model.system.bodies:
             raise unknown("body", name, model.system.bodies, plural="bodies")
-        w = np.asarray(weight, dtype=float)
+        try:
+            w = np.asarray(weight, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            w = np.zeros(0)
         if w.shape not in ((), (6,)) or not np.isfinite(w).all() or not (w > 0.0).all():
             raise InputError(
                 f"weight of body {name!r} is {weight!r}; a positive number, or six (rotations, translations)"
             )
         W[model.body_index[name] - 1] = w
-    for name in (locks,) if isinstance(locks, str) else locks:
+    for name in given_names(locks, "locks"):
         if name not in model.system.bodies:
             raise unknown("body", name, model.system.bodies, plural="bodies")
         W[model.body_index[name] - 1] *= HELD

@@ -29,8 +29,6 @@ from nexdyn.results.result import Result
 from nexdyn.results.segments import changes, last_system
 from nexdyn.simulation.needs import needs_bodies
 from nexdyn.statics.inverse_kinematics import Posture
-from nexdyn.tree.described import described_coordinates
-from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 
 OPENED = 1e-9
@@ -100,10 +98,21 @@ def kept_coordinates(old: System, new: System, observed: Any, sample: int) -> tu
     q, v = (
         {name: observed.of_joint(what, name)[sample] for name in names} for what in ("joint_position", "joint_velocity")
     )
-    poses = [tree.pose(vector(tree, q, "q0", described_coordinates(tree, q, {}))) for tree in trees]
+    poses = [tree.pose(_with_coordinates(tree, q)) for tree in trees]
     if all(np.array_equal(x, y) for x, y in zip(*poses, strict=True)):
         return {}, {}
     return q, v
+
+
+def _with_coordinates(tree: Tree, given: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Coordinates (nq,) of a tree: those `given` by joint; 0, or no turn, elsewhere."""
+    q = np.zeros(tree.nq)
+    for name, place in tree.coordinates.items():
+        own = q[place.q]
+        own[: 1 if len(own) in (4, 7) else 0] = 1.0
+        if name in given:
+            own[:] = given[name]
+    return q
 
 
 def is_opened(initial: Result, system: System) -> bool:

@@ -107,10 +107,15 @@ def _column(
     return best, best_error
 
 
+ROUNDED = 1e-9
+"""Slopes that are rounding, in units of what is differenced over what it is differenced by."""
+
+
 def two_slopes(
-    f: Callable[[np.ndarray], np.ndarray], units: np.ndarray, step: float = STEPS[-1]
+    f: Callable[[np.ndarray], np.ndarray], units: np.ndarray, sizes: np.ndarray | None = None, step: float = STEPS[-1]
 ) -> list[tuple[int, int, float, float]]:
-    """(i, j, slope behind, slope ahead) of the f_i that have two slopes at 0 along x_j."""
+    """(i, j, slope behind, slope ahead) of the f_i that have two slopes at 0 along x_j. sizes: what counts as 1 of each f_i; slopes
+    that are nothing beside it are rounding."""
     still = f(np.zeros(len(units)))
     values = np.zeros((4, len(still), len(units)))
     for j, unit in enumerate(units):
@@ -121,6 +126,8 @@ def two_slopes(
     ahead, behind, half_ahead, half_behind = values
     off, half = ahead + behind, half_ahead + half_behind
     much = np.abs(off) > BENT * np.abs(ahead - behind).max(axis=1, keepdims=True, initial=0.0) + NOTHING
+    if sizes is not None:
+        much &= np.abs(off) > ROUNDED * step * sizes[:, None]
     part = np.divide(half, off, out=np.zeros_like(off), where=much)
     return [
         (

@@ -25,6 +25,7 @@ from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.assemble import Start, assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import touching_contact
+from nexdyn.assembly.given import given_choice, given_names, given_system
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError, SolveError, counted, warn
 from nexdyn.forces.states import state_labels
@@ -221,8 +222,10 @@ def linearize(
     Raises InputError for a state that is neither equilibrium nor steady motion, with the acceleration that is left, and
     for a digital controller.
     """
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+    given_system(system)
+    inputs, frozen = given_names(inputs, "inputs"), given_choice(frozen, "frozen")
+    outputs = None if outputs is None else given_names(outputs, "outputs")
+    ignore = None if ignore is None else given_choice(ignore, "ignore")
     if modes is None and 6 * len(system.bodies) > LARGEST:
         raise InputError(
             f"A, B, C, D are dense: {len(system.bodies)} bodies are more than their {LARGEST // 6}; ask for the lowest modes, "
@@ -280,8 +283,8 @@ def _lowest(
             )
     if pencil.at_limit and 6 * len(system.bodies) <= LARGEST:
         reduced = ReducedSystem(report)
-        units, _ = _units(reduced, pencil.rate)
-        if two_slopes(lambda x: reduced.motion(x).rate, units):
+        units, sizes = _units(reduced, pencil.rate)
+        if two_slopes(lambda x: reduced.motion(x).rate, units, sizes):
             raise InputError(pencil.at_limit)
     return pencil.linearization(modes)
 
@@ -318,7 +321,7 @@ def _about(
     m = sum(len(labels) for labels, _ in C_rows)
     J, error = derivative(f, n, units, sizes=np.concatenate([sizes, np.zeros(m)]))
     A, C = J[:n], J[n:]
-    for i, j, behind, ahead in two_slopes(lambda x: reduced.motion(x).rate, units)[:1]:
+    for i, j, behind, ahead in two_slopes(lambda x: reduced.motion(x).rate, units, sizes)[:1]:
         poses = reduced.bodies(reduced.q0)
         if contact := touching_contact(system, reduced.model.body_index, poses, SHORTEST * reduced.length):
             raise InputError(
