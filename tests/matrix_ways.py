@@ -70,9 +70,8 @@ class Way:
 
     def takes(self, element: str, carrier: str) -> bool:
         """Whether an element in a carrier has cells here."""
-        held = True
         here = not element.startswith(self.without) and (not self.alone or element.startswith(self.alone))
-        return held and carrier in self.carriers and here
+        return carrier in self.carriers and here
 
 
 def analysis(
@@ -157,13 +156,6 @@ def from_scene(system: nx.System) -> Observed:
             nx.save_scene(system, path)
             return REFERENCE.motion(nx.load(path))
 
-
-ACTING = ("force", "contact", "gravity")
-ON_A_RING = (
-    "rk4", "rk4 cut tested", "rk4 cut closing", "dormand-prince cut closing", "semi-implicit cut closing", "hht dt", "projection",
-    "implicit-euler", "lanes rk4", "equilibrium",
-)  # fmt: skip
-"""What acts on bodies knows a loop of joints by how the loop is solved: it has cells there under each cut and a way of each formulation."""
 
 KINKED = 2e-3
 """Where a law has a kink or a jump, a step that goes over it misses so much; orders are measured elsewhere, on smooth laws."""
