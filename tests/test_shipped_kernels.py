@@ -163,7 +163,7 @@ def test_warm_says_what_is_ready_and_where(
     assert main(["warm", "--into", str(tmp_path), "--jobs", "2"]) == 0
     assert capsys.readouterr().out.startswith("2 of 2 commands are ready, after ")
     made = json.loads((tmp_path / kernel_folders.MADE).read_text())
-    assert made == {"versions": kernel_folders.versions(), "commands": ["demos", "info robot.urdf"]}
+    assert made == {"versions": kernel_folders.versions(), "commands": ["demos", "info robot.urdf"], "tiers": []}
     assert main(["warm", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["commands"] == ["demos", "info robot.urdf"] and said["left_out"] == []

@@ -87,14 +87,19 @@ class CheckedCalls(type):
 
 
 def checked_call(function: F) -> F:
-    """`function` of the public face, its arguments checked where Python refuses them."""
+    """`function` of the public face, or a method of a class of it, its arguments checked where Python refuses them."""
+    outer = function.__qualname__.split(".")[-2:-1]
+    of_class = outer[0] if outer and outer[0] != "<locals>" else ""
 
     @functools.wraps(function)
     def called(*arguments: Any, **given: Any) -> Any:
         try:
             return function(*arguments, **given)
         except TypeError:
-            error = fault(f"nx.{function.__name__}", inspect.signature(function), arguments, given)
+            signature = inspect.signature(function)
+            if of_class:  # without self
+                signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+            error = fault(f"{of_class or 'nx'}.{function.__name__}", signature, arguments[bool(of_class) :], given)
             if error is not None:
                 raise error from None
             raise

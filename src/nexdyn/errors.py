@@ -114,6 +114,11 @@ def _alike(name: str, names: list[str], most: int = 100) -> list[str]:
     )
 
 
+def is_one_of(given: object, valid: Iterable[str]) -> bool:
+    """Whether what a user gives is one of some words; an array, say, is none, where Python would compare it with each."""
+    return isinstance(given, str) and given in valid
+
+
 def unknown(kind: str, name: object, valid: Iterable[str], *, plural: str | None = None) -> UnknownNameError:
     """The error for a `kind` called `name` that does not exist, with the nearest valid name and the list of them."""
     names = [str(v) for v in valid]

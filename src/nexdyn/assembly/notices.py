@@ -14,7 +14,7 @@ import numpy as np
 from nexdyn.absolute.model.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of, poses_of
-from nexdyn.errors import AssemblyError, InputError, warn
+from nexdyn.errors import AssemblyError, InputError, is_one_of, warn
 from nexdyn.forces.contact import Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.model.once import unchanged
@@ -292,7 +292,7 @@ def _way_out(contact: ContactForce, system: System, data: list[float], frames: S
 def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> list[Notice]:
     """Say them as warnings; with on_gap="error" those of `REFUSED` are an AssemblyError, and but with "accept" what diverges is an
     InputError. The notices, for the result."""
-    if on_gap not in ON_GAP:
+    if not is_one_of(on_gap, ON_GAP):
         raise InputError(f"on_gap is {on_gap!r}; {' or '.join(map(repr, ON_GAP))} is needed")
     for notice in notices:
         if notice.kind == DIVERGES and on_gap != "accept":
@@ -322,7 +322,7 @@ def _refusal(kind: str, text: str) -> str:
 
 def tell_of_members(notices: Mapping[int, list[Notice]], on_gap: str, count: int) -> dict[int, str]:
     """The same of members of a batch, `count` in all: each kind at each place is said once, with its members. Why members are refused."""
-    if on_gap not in ON_GAP:
+    if not is_one_of(on_gap, ON_GAP):
         raise InputError(f"on_gap is {on_gap!r}; {' or '.join(map(repr, ON_GAP))} is needed")
     refused: dict[int, str] = {}
     said: dict[tuple[str, str], tuple[str, list[int]]] = {}

@@ -29,7 +29,7 @@ from nexdyn.batch.lanes import ADVICE, Done, LaneRun, Members, grid_of
 from nexdyn.batch.members import Batch, Places, Read
 from nexdyn.batch.start_notices import notices_of_members
 from nexdyn.compiler.tiers import served
-from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, warn
+from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, is_one_of, warn
 from nexdyn.forces import ContactForce
 from nexdyn.forces.pages import IN_LANES
 from nexdyn.integrate.methods import HHT, FixedStep, Method
@@ -95,7 +95,7 @@ def keeps_apart(system: System, method: Method, dynamics: str) -> str:
     and events, and with forces that lanes know."""
     if not isinstance(method, FixedStep):
         return repr(method)
-    if dynamics not in ("aba", "crba"):
+    if not is_one_of(dynamics, ("aba", "crba")):
         return f"dynamics={dynamics!r}"
     if needs_rows(system):
         rows = [*system.drivers.values(), *system.couplings.values()]

@@ -34,7 +34,7 @@ NAME = "view"
 EXAMPLES = """\
 Examples:
   nexdyn view hinge-chain                  simulate a demo and play it
-  nexdyn view robot.urdf                   a robot with a fixed base, without motors
+  nexdyn view robot.urdf                   a robot on its base, no motors
   nexdyn view robot.urdf --still           its pose, a slider for every joint
   nexdyn view robot.urdf --live            it runs: drag it, change it, undo
   nexdyn view four-bar --live --hands done.json

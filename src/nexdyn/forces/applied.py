@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, is_one_of, unknown
 from nexdyn.forces.between import check_points, frame_of
 from nexdyn.forces.kinds import APPLIED
 from nexdyn.forces.page import ALL_LANES, CONSTANT, STORES_NOTHING, Between
@@ -70,7 +70,7 @@ class AppliedForce(ForceElement):
         return (frame_of(self, system, self.body),)
 
     def check(self, values: Mapping[str, float]) -> None:
-        if self.expressed_in not in ("world", "body"):
+        if not is_one_of(self.expressed_in, ("world", "body")):
             raise unknown(f"axes of {self}", self.expressed_in, ("world", "body"), plural="valid")
         check_points(self, ("",), values)
         self._functions(values)

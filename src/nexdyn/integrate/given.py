@@ -22,6 +22,8 @@ def given_number(value: object, what: str, needed: str = "a number is needed") -
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InputError(f"{what} is {value!r}; {needed}") from None
+    except OverflowError:
+        raise InputError(f"{what} is too large for a number") from None
 
 
 def given_numbers(values: Any) -> np.ndarray:
@@ -30,4 +32,7 @@ def given_numbers(values: Any) -> np.ndarray:
     # of a list of numbers and truth values NumPy makes numbers
     if not numeric and any(isinstance(item, NO_NUMBERS) for item in np.asarray(values, dtype=object).flat):
         raise TypeError("text, True or False")
-    return np.array(values, dtype=float)
+    try:
+        return np.array(values, dtype=float)
+    except OverflowError:
+        raise ValueError("one is too large for a number") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, is_one_of, unknown
 from nexdyn.integrate.given import given_number
 from nexdyn.integrate.method import Method, positive
 from nexdyn.integrate.pairs import PAGES
@@ -99,7 +100,7 @@ class HHT(Method):
             object.__setattr__(self, "dt", positive(self.dt, "dt of HHT"))
         for what in ("rtol", "dt_min"):
             object.__setattr__(self, what, positive(getattr(self, what), f"{what} of HHT"))
-        if self.solver not in LINEAR_SOLVERS:
+        if not is_one_of(self.solver, LINEAR_SOLVERS):
             raise InputError(f"solver of HHT is {self.solver!r}; it is none of {', '.join(LINEAR_SOLVERS)}")
         if self.rtol < 1e-10:
             raise InputError(f"rtol of HHT is {self.rtol:g}; below 1e-10 rounding decides")
@@ -138,7 +139,7 @@ class IndexOne(Method):
             raise InputError(
                 f"{name} has dt and pair; RK4 takes constant steps, so give dt, or a pair, which chooses its steps"
             )
-        if not isinstance(self.pair, str) or self.pair not in PAIRS:
+        if not is_one_of(self.pair, PAIRS):
             raise unknown(f"pair of {name}", self.pair, PAIRS, plural="pairs")
 
     @property
@@ -265,7 +266,7 @@ class Loops(metaclass=CheckedCalls):
     cut: Any = None
 
     def __post_init__(self) -> None:
-        if self.stabilise is not None and self.stabilise not in STABILISATIONS:
+        if self.stabilise is not None and not is_one_of(self.stabilise, STABILISATIONS):
             raise InputError(f"stabilise of Loops is {self.stabilise!r}; 'projection', 'baumgarte' or None are valid")
         for what in ("alpha", "beta"):
             given = getattr(self, what)
@@ -274,8 +275,11 @@ class Loops(metaclass=CheckedCalls):
             if given is not None and given_number(given, f"{what} of Loops") != 0.0:
                 object.__setattr__(self, what, positive(given, f"{what} of Loops"))
         if self.cut is not None:
-            names = (self.cut,) if isinstance(self.cut, str) else self.cut
-            object.__setattr__(self, "cut", tuple(str(getattr(name, "name", name)) for name in names))
+            given = [self.cut] if isinstance(self.cut, str) or not isinstance(self.cut, Iterable) else [*self.cut]
+            names = [getattr(name, "name", name) for name in given]
+            if any(not isinstance(name, str) for name in names):
+                raise InputError(f"cut of Loops is {self.cut!r}; joints, or their names, are needed")
+            object.__setattr__(self, "cut", tuple(names))
 
     def damping(self, method: Method | None, gravity: np.ndarray, length: float, has_velocity_rows: bool) -> np.ndarray:
         """As kernels take it (``integrate.stabilised``); zeros without Baumgarte's stabilisation. InputError where violations grow

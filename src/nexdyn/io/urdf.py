@@ -31,7 +31,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nexdyn.errors import InputError, NexDynWarning, unknown
+from nexdyn.errors import InputError, NexDynWarning, is_one_of, unknown
 from nexdyn.io.srdf import disabled_pairs
 from nexdyn.io.urdf_contacts import add_contacts
 from nexdyn.io.urdf_links import ZERO, Link, LinkReader, Remarks, Vector, origin, refused, turn
@@ -113,7 +113,7 @@ def _read(
     contacts: Mapping[str, Any] | None,
     srdf: PathLike | None = None,
 ) -> System:
-    if base not in ("fixed", "free"):
+    if not is_one_of(base, ("fixed", "free")):
         raise InputError(f"base is {base!r}; 'fixed' or 'free' is needed")
     robot = parse_xml(data, file)
     if robot.tag != "robot":

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, is_one_of, unknown
 from nexdyn.model.joint import Joint
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
@@ -80,7 +80,7 @@ class GeneralJoint(Joint):
 
     def check_own(self, values: Mapping[str, float]) -> None:
         for direction in self.given:
-            if direction not in DIRECTIONS:
+            if not is_one_of(direction, DIRECTIONS):
                 raise InputError(f"free of {self}: {unknown('direction', direction, DIRECTIONS, plural='valid')}")
             if self.given.count(direction) > 1:
                 raise InputError(f"free of {self} names {direction!r} twice; name each direction once")

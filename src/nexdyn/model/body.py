@@ -195,14 +195,15 @@ def _shapes(body: str, role: str, shapes: Any) -> tuple[Any, ...]:
     """One shape or several, as a tuple."""
     if isinstance(shapes, Shape):
         return (shapes,)
-    if not isinstance(shapes, Iterable) or isinstance(shapes, str):
+    if not isinstance(shapes, Iterable) or isinstance(shapes, str | np.ndarray):
         raise InputError(f"{role} of body {body!r} is {shapes!r}; a list of {VALID} is needed")
     return tuple(shapes)
 
 
 def _names(body: str, names: Any) -> tuple[str, ...]:
     """One name or several, as a tuple."""
-    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
+    several = isinstance(names, Iterable) and not isinstance(names, str | np.ndarray)
+    found = tuple(names) if several else (names,)
     for name in found:
         if not isinstance(name, str) or not name:
             raise InputError(f"no_collision of body {body!r} has {name!r}; names of bodies, or patterns, are needed")

@@ -8,10 +8,10 @@ user's, or the time itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, is_one_of, unknown
 from nexdyn.model.element import Element, name_of
 
 if TYPE_CHECKING:
@@ -103,9 +103,13 @@ class Event(Element):
             measure=None if measure is None else name_of(measure), component=component,
             joint=None if joint is None else name_of(joint),
             contact=None if contact is None else name_of(contact), freedom=freedom, of=of, function=function, time=time,
-            value=value, direction=direction, stop=stop, off=_names(off), on=_names(on), action=action, once=once,
+            value=value, direction=direction, stop=stop, off=_names(name, "off", off), on=_names(name, "on", on), action=action, once=once,
             tolerance=tolerance,
         )  # fmt: skip
+        if not (parameters is None or isinstance(parameters, Mapping)):
+            raise InputError(
+                f"parameters of event {name!r} are {parameters!r}; a mapping like {{'link1.mass': 2.0}} is needed"
+            )
         self.__dict__["parameters"] = None if parameters is None else dict(parameters)
 
     def __repr__(self) -> str:
@@ -119,12 +123,12 @@ class Event(Element):
         for attribute in ("function", "action"):
             if self.__dict__[attribute] is not None and not callable(self.__dict__[attribute]):
                 raise InputError(f"{attribute} of {self} is {self.__dict__[attribute]!r}; a function is needed")
-        if self.direction not in DIRECTIONS:
+        if not is_one_of(self.direction, DIRECTIONS):
             raise unknown(f"direction of {self}", self.direction, DIRECTIONS, plural="valid")
-        if self.of not in ("position", "velocity"):
+        if not is_one_of(self.of, ("position", "velocity")):
             raise unknown(f"signal of {self}", self.of, ("position", "velocity"), plural="valid")
-        if self.time is not None:
-            self.number_of("time", values)
+        if self.time is not None and self.number_of("time", values) < 0.0:
+            raise InputError(f"time of {self} is {self.time} s; runs begin at 0 s")
         self.number_of("value", values)
         if not self.number_of("tolerance", values) > 0.0:
             raise InputError(f"tolerance of {self} is {self.tolerance} s; it must be greater than 0")
@@ -166,7 +170,11 @@ class Event(Element):
         return DIRECTIONS[self.direction]
 
 
-def _names(given: Any) -> tuple[str, ...]:
+def _names(event: object, role: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, Element | str):
         given = (given,)
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        raise InputError(
+            f"{role} of event {event!r} is {given!r}; forces, contacts or clamps, or their names, are needed"
+        )
     return tuple(name_of(item) for item in given)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.errors import InputError, SolveError, is_one_of, unknown
 from nexdyn.model import jets
 from nexdyn.model.expressions import OPCODES, Expression, as_expression, parse_expression, run_tape
 from nexdyn.model.jets import Jet
@@ -250,7 +250,7 @@ class Table(Function):
     kind: str = "linear"
 
     def __post_init__(self) -> None:
-        if self.kind not in ("linear", "cubic"):
+        if not is_one_of(self.kind, ("linear", "cubic")):
             raise unknown("kind of table", self.kind, ("linear", "cubic"), plural="kinds")
         super().__post_init__()
 

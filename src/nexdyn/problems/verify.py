@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import unknown
+from nexdyn.errors import InputError, unknown
 from nexdyn.problems.andrews import A03
 from nexdyn.problems.bicycle import BICYCLE, RIDE
 from nexdyn.problems.bricard import A04
@@ -85,6 +85,8 @@ def chosen(names: Sequence[str] | None, forms: bool = False) -> list[Problem]:
 
     Raises UnknownNameError for one that there is not."""
     there = {**PROBLEMS, **FORMS}
+    if names is not None and (isinstance(names, str) or not isinstance(names, Sequence)):
+        raise InputError(f"names are {names!r}; a list of problems is needed, like {[*PROBLEMS][:2]}")
     for name in names or ():
         if name not in there:
             raise unknown("problem", name, list(there))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, is_one_of
 from nexdyn.integrate.methods import HHT, OF_TREES, ImplicitEuler, IndexOne, Loops, Method, method_of
 from nexdyn.model.system import System
 from nexdyn.simulation.needs import needs_bodies
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def default_method(system: System, loops: Loops | None = None, dynamics: str = "aba") -> Method:
     """HHT() where a system has what a tree alone does not carry, unless `loops` or `dynamics` ask for minimal coordinates; else
     that of trees."""
-    bodies = loops is None and dynamics == "aba" and needs_bodies(system)
+    bodies = loops is None and is_one_of(dynamics, ("aba",)) and needs_bodies(system)
     return HHT() if bodies else OF_TREES
 
 
@@ -72,7 +72,7 @@ def _simulation_of(
     if method.coordinates == "tree":
         made: Runs = march(system, method, dynamics=dynamics, loops=loops, **options)
         return made
-    for name, given in (("loops", loops), ("dynamics", None if dynamics == "aba" else dynamics)):
+    for name, given in (("loops", loops), ("dynamics", None if is_one_of(dynamics, ("aba",)) else dynamics)):
         if given is not None:
             raise InputError(f"{name}={given!r} is for minimal coordinates; {method!r} moves bodies: leave {name} out")
     made = march(system, method, **options)

@@ -15,7 +15,7 @@ import scipy.optimize
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.report import AssemblyReport
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, is_one_of, unknown
 from nexdyn.model.system import System
 from nexdyn.statics.equilibrium import equilibrium
 from nexdyn.statics.linearize import linearize
@@ -84,7 +84,7 @@ def stability(
     `nx.equilibrium` finds under each of them, nearest to the described pose. options: as for `nx.linearize`, without `at`.
     Eigenvalues that are 0 throughout, of directions in which other steady motions lie, like another speed, do not count.
     """
-    if parameter not in system.parameters:
+    if not is_one_of(parameter, system.parameters):
         raise unknown("parameter", parameter, list(system.parameters))
     at = np.asarray(list(values), dtype=float)
     if len(at) < 2 or not (np.diff(at) > 0.0).all() or not np.isfinite(at).all():

@@ -670,6 +670,7 @@ class Tree(metaclass=CheckedCalls):
         return com.reshape(*shape, 3), self._columns(J).reshape(*shape, 3, self.nv)
 
     def subspaces(self, joint: str, q: Any) -> tuple[Array, Array]:
+        """H and W of a joint: see `motion_subspace` and `constraint_subspace`."""
         c = self._compiled
         names = {arc.name: a for a, arc in enumerate(c.forest.arcs)}
         if joint not in names:

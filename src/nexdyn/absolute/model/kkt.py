@@ -23,7 +23,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 from scipy.linalg.lapack import dgetrf, dgetrs
 
-from nexdyn.errors import InputError, SingularError
+from nexdyn.errors import InputError, SingularError, is_one_of
 
 Matrix = Any
 """An array, or a sparse matrix in rows."""
@@ -235,6 +235,6 @@ def factor_kkt(A: Matrix, Cq: Matrix, regularisation: float = 0.0, solver: Solve
 
 def chosen_solver(solver: str) -> Solver:
     """`solver`, if it is one; InputError with those there are."""
-    if solver not in SOLVERS:
+    if not is_one_of(solver, SOLVERS):
         raise InputError(f"solver {solver!r} is none of {', '.join(SOLVERS)}")
     return solver  # type: ignore[return-value]

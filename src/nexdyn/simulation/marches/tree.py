@@ -19,7 +19,7 @@ from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.errors import InputError, SolveError, is_one_of, unknown
 from nexdyn.forces.tables import ForceEntries
 from nexdyn.integrate import adaptive
 from nexdyn.integrate.adaptive import march_adaptive
@@ -115,7 +115,7 @@ class Simulation(Runs):
         if not isinstance(self.method, FixedStep | EmbeddedPair):
             valid = ", ".join(cls.__name__ for cls in METHODS.values() if cls.coordinates == "tree")
             raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")
-        if dynamics not in ("aba", "crba", "cfa"):
+        if not is_one_of(dynamics, ("aba", "crba", "cfa")):
             raise unknown("dynamics", dynamics, ("aba", "crba", "cfa"), plural="valid")
         system, initial = self.begin_march(system, initial, output_every)
         self.system, self.dynamics = system, dynamics

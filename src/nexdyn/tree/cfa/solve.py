@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nexdyn.errors import InputError, SingularError, counted, unknown
+from nexdyn.errors import InputError, SingularError, counted, is_one_of, unknown
 from nexdyn.joints.kinds import REGISTERED
 from nexdyn.tree.cfa.entries import constraint_force_algorithm
 from nexdyn.tree.cfa.tables import ConstraintTables, constraint_tables
@@ -72,7 +72,7 @@ def solve(
     tree: Tree, q: Any, v: Any, tau: Any, solver: str, threads: int | None, refinements: int
 ) -> tuple[Array, JointForces]:
     """See `Tree.cfa`."""
-    if solver not in SOLVERS:
+    if not is_one_of(solver, SOLVERS):
         raise unknown("solver", solver, SOLVERS)
     if not isinstance(refinements, int) or refinements < 0:
         raise InputError(f"refinements is {refinements!r}; a whole number, 0 or more, is needed")
