@@ -105,7 +105,7 @@ def test_an_entry_whose_parts_are_lost_or_damaged_is_compiled_anew(place: Place,
 def test_what_calls_a_part_whose_bitcode_is_lost_or_damaged_compiles_it_anew(place: Place, harm: str) -> None:
     place.run()
     kept = parts(place, "bitcode")
-    assert len(kept) == 2, "each has a file of its own, whichever formulas call it"
+    assert len({part.read_bytes() for part in kept}) == len(kept) >= 2, "each is kept once, whichever formulas call it"
     for part in kept:
         content = part.read_bytes()
         if harm == "gone":
