@@ -17,8 +17,10 @@ def checked_end(t_end: object, now: float) -> float:
         if isinstance(t_end, NO_NUMBERS):
             raise TypeError
         end = float(t_end)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"t_end is {str(t_end)[:40]}; a time in seconds is needed") from None
+    except (TypeError, ValueError):
+        raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
+    except OverflowError:
+        raise InputError("t_end is too large for a number; a time in seconds is needed") from None
     if not math.isfinite(end) or end < now:
         raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {now:g} s")
     return end
