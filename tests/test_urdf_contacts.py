@@ -179,10 +179,9 @@ def test_a_frame_without_mass_changes_no_motion_and_hands_on_what_acts_on_it(met
         return system
 
     with_frames, without = (nx.simulate(arm(frames), 1.0, method) for frames in (True, False))
-    assert_allclose(with_frames.position("link2").values, without.position("link2").values, atol=1e-9)
-    assert_allclose(
-        with_frames.reaction("hinge1").values, without.reaction("hinge1").values, atol=1e-4
-    )  # of 20 N: what Newton's iteration leaves
+    # of 2 m and of 20 N: what Newton's iteration of HHT leaves, which ends elsewhere with more bodies
+    assert_allclose(with_frames.position("link2").values, without.position("link2").values, atol=5e-9)
+    assert_allclose(with_frames.reaction("hinge1").values, without.reaction("hinge1").values, atol=1e-4)
     assert_allclose(with_frames.reaction("weld1").values, 0.0, atol=1e-9)
     load = with_frames.reaction("weld2").values[-1]
     assert_allclose(np.linalg.norm(load[:3]), np.linalg.norm([0.5, 2.0, 1.0]), rtol=1e-9)
