@@ -25,7 +25,7 @@ GENERATES = ("numpy", "llvmlite", "numba")
 """What generates code, or what code is generated for: kernels serve under these versions alone (`nexdyn.kernel_folders.versions`)."""
 PLACE = "nexdyn/kernels"
 OF_THESE_SOURCES = "import sys; sys.path.insert(0, {!r}); from nexdyn.cli import main; sys.exit(main(sys.argv[1:]))"
-"""Pip's build environment takes folders from PYTHONPATH that are installed as editable beside it, and this one may be."""
+"""Runs this clone's sources. PYTHONPATH would not do: pip's build environment drops folders that are installed as editable."""
 
 
 class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
