@@ -47,9 +47,10 @@ with contextlib.suppress(ImportError):  # the same, and nobody asks for it
     from numba.core.registry import CPUDispatcher
     from numba.core.types import functions
     from numba.core.typing import templates
+    from numba.np import arrayobj
 
 __all__ = [
-    "AbstractTemplate", "AttributeTemplate", "CPUDispatcher", "NumbaError", "NumbaWarning", "bytecode", "caching", "cgutils", "codegen",
+    "AbstractTemplate", "AttributeTemplate", "CPUDispatcher", "NumbaError", "NumbaWarning", "arrayobj", "bytecode", "caching", "cgutils", "codegen",
     "compiler", "dispatcher", "event", "ffi", "functions", "impl_ret_borrowed", "infer_getattr", "infer_global", "ir", "llvm",
     "lower_builtin", "lower_cast", "lower_getattr_generic", "lower_setattr_generic", "models", "newpassmanagers", "numba_ir",
     "overload", "register_model", "signature", "targetconfig", "templates", "types",
@@ -189,6 +190,8 @@ numba.core.dispatcher                       no timers in what is compiled inside
     ev
 numba.core.event                            the same
     install_timer(kind,callback)
+numba.np.arrayobj                           words for arrays of different lengths
+    fancy_setslice(context,builder,signature,args,types,indices)
 """)
 """Documented nowhere."""
 
