@@ -138,7 +138,7 @@ def browse(report: Report, effort: Effort) -> None:
 def drawn(report: Report, browser: Any, bodies: int, effort: Effort, *, free: bool = False) -> None:
     """Pictures a second of so many bodies; `free`: of all but drawing, where a browser draws on the processor."""
     with Viewer(moving(bodies, shape=lens())) as viewer:
-        most = max(len(piece.surface.faces) for piece in viewer._stage.drawn)
+        most = max(len(piece.surface.faces) for piece in viewer._desk.stage.drawn)
         assert most <= TRIANGLES
         viewer.play()
         page = browser.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
@@ -382,13 +382,13 @@ def measure(report: Report, bodies: int, effort: Effort) -> None:
 def count_shown(viewer: Viewer) -> list[float]:
     """The times that are shown from now on, as they are."""
     shown: list[float] = []
-    show = viewer._stage.show
+    show = viewer._desk.stage.show
 
     def counted(t: float, *rest: object) -> None:
         show(t, *rest)
         shown.append(t)
 
-    viewer._stage.show = counted  # type: ignore[method-assign]
+    viewer._desk.stage.show = counted  # type: ignore[method-assign]
     return shown
 
 
@@ -397,7 +397,7 @@ def show_times(viewer: Viewer, count: int) -> list[float]:
     times = []
     for t in np.linspace(0.0, 9.0, count):
         began = time.perf_counter()
-        viewer._stage.show(float(t))
+        viewer._desk.stage.show(float(t))
         times.append((time.perf_counter() - began) * 1e3)
         time.sleep(0.01)
     return times

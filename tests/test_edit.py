@@ -66,7 +66,7 @@ def page() -> Iterator[Viewer]:
 
 
 def told(viewer: Viewer) -> str:
-    content: str = viewer._controls._told.content
+    content: str = viewer._desk.controls._told.content
     return html.unescape(re.sub("<[^>]+>", "\n", content))
 
 
@@ -124,10 +124,10 @@ def test_the_page_follows_the_file_and_keeps_the_last_that_could_be_read(page: V
 
     renamed = scene(PENDULUM.replace("hinge:", "pin:").replace("bob", "weight"))
     editing.show(renamed, nx.assemble(renamed))
-    assert page.selected == "" and "weight" in page._inquiry._tree.content
-    assert page._controls._follow.options == ("(nothing)", "weight") and [s.label for s in page._controls._sliders] == [
-        "pin [rad]"
-    ]
+    assert page.selected == "" and "weight" in page._desk.inquiry._tree.content
+    assert page._desk.controls._follow.options == ("(nothing)", "weight") and [
+        s.label for s in page._desk.controls._sliders
+    ] == ["pin [rad]"]
 
 
 def test_redundant_joints_are_marked_until_they_are_not(page: Viewer) -> None:
@@ -135,9 +135,9 @@ def test_redundant_joints_are_marked_until_they_are_not(page: Viewer) -> None:
     report = nx.assemble(twice)
     assert len(report.redundancy.redundant) == 5
     editing.show(twice, report)
-    assert told(page).count("is redundant: it depends on hinge") == 5 and "redundant" in page._stage._carried
+    assert told(page).count("is redundant: it depends on hinge") == 5 and "redundant" in page._desk.stage.carried
     editing.show(once, nx.assemble(once))
-    assert "redundant" not in told(page) and "redundant" not in page._stage._carried
+    assert "redundant" not in told(page) and "redundant" not in page._desk.stage.carried
 
 
 def test_a_mechanism_that_cannot_close_is_shown_as_it_is_described(page: Viewer) -> None:
@@ -157,11 +157,11 @@ def test_a_run_is_laid_over_the_one_before(page: Viewer) -> None:
         result = nx.simulate(system, 0.2, nx.RungeKutta4(1e-3))
         editing.ran(result, None)
         ends.append(result)
-        assert page._motion.result is result
-    assert page._ghost is not None and page._ghost.result is ends[0]
+        assert page._desk.motion.result is result
+    assert page._desk.ghost is not None and page._desk.ghost.result is ends[0]
     other = scene(PENDULUM.replace("bob", "weight"))
     editing.show(other, nx.assemble(other))
-    assert page._ghost is None  # of other bodies
+    assert page._desk.ghost is None  # of other bodies
 
 
 def test_a_pose_of_the_sliders_goes_into_the_file(page: Viewer, tmp_path: Path) -> None:
@@ -172,15 +172,15 @@ def test_a_pose_of_the_sliders_goes_into_the_file(page: Viewer, tmp_path: Path) 
     editing.show(system, nx.assemble(system))
     editing.write_pose()  # nothing was moved
     assert file.read_text() == f"# mine\n{PENDULUM}"
-    (dial,) = page._controls._dials
-    page._controls.put(dial, 0.5)
+    (dial,) = page._desk.controls._dials
+    page._desk.controls.put(dial, 0.5)
     editing.write_pose()
     assert file.read_text() == f"# mine\n{PENDULUM}".replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], q0: 0.5}")
     system = scene(file.read_text())
     assert editing.show(system, nx.assemble(system)) == ["joint hinge: q0 … → 0.5"]
-    assert page._controls._sliders[0].value == pytest.approx(0.5) and page._controls.moved == {}
+    assert page._desk.controls._sliders[0].value == pytest.approx(0.5) and page._desk.controls.moved == {}
     file.write_text("bodies: {}\n")
-    page._controls.put(page._controls._dials[0], 0.7)
+    page._desk.controls.put(page._desk.controls._dials[0], 0.7)
     editing.write_pose()
     assert "there is no joints.hinge to put q0 into" in told(page) and file.read_text() == "bodies: {}\n"
 
@@ -274,7 +274,7 @@ def test_a_state_with_other_switches_than_the_files_is_refused(page: Viewer, tmp
         Editing(page, functools.partial(write_numbers, file)).show(scene(text), nx.assemble(scene(text)))
     else:
         offer_writing(page, file)
-    write_state = page._writes_state
+    write_state = page._desk.writes_state
     assert write_state is not None
     session = nx.Session(scene(text), nx.RungeKutta4(1e-3))
     session.advance(0.01)
@@ -301,8 +301,8 @@ def offer_writing(viewer: Viewer, file: Path) -> None:
 
 def written_and_read(viewer: Viewer, session: nx.Session, file: Path) -> Scene:
     """The scene after the state of a session was put into its file; a run of it begins in that state."""
-    assert viewer._writes_state is not None
-    viewer._writes_state(session)
+    assert viewer._desk.writes_state is not None
+    viewer._desk.writes_state(session)
     found = read_scene_text(file.read_text())
     starts: Any = {key: found.simulation.get(key) for key in ("q0", "v0")}
     again, now = nx.Session(found.system, session.method, **starts).latest(), session.latest()
@@ -338,7 +338,7 @@ def test_a_pose_of_the_sliders_goes_also_where_the_simulation_says_how_a_joint_s
     file.write_text(PENDULUM.replace("1.0e-3}", "1.0e-3}, q0: {hinge: 0.3}"))
     editing, first = Editing(page, functools.partial(write_numbers, file)), read_scene_text(file.read_text())
     editing.show(first.system, nx.assemble(first.system), first.simulation)
-    page._controls.put(page._controls._dials[0], 0.5)
+    page._desk.controls.put(page._desk.controls._dials[0], 0.5)
     editing.write_pose()
     found = read_scene_text(file.read_text())
     assert found.simulation["q0"] == {"hinge": [0.5]} and found.system.joints["hinge"].q0 == 0.5
@@ -418,9 +418,9 @@ def test_in_loops_the_joint_that_cannot_be_written_is_named(page: Viewer, tmp_pa
     offer_writing(page, file)
     session = nx.Session(scene(text), nx.HHT(dt=1e-3))
     session.advance(0.3)
-    assert page._writes_state is not None
+    assert page._desk.writes_state is not None
     with pytest.raises(nx.InputError, match=r"angles and lengths, and not for joint 'ball' \(spherical\)"):
-        page._writes_state(session)
+        page._desk.writes_state(session)
     assert file.read_text() == text
 
 
@@ -433,9 +433,9 @@ def test_the_camera_goes_into_the_file_and_is_where_the_page_looks_from(page: Vi
         found = read_scene_text(file.read_text())
         assert found.view == {"eye": tuple(eye), "target": (0.0, 0.0, 0.5)}
         assert file.read_text().count("view:") == 1
-        np.testing.assert_allclose(page._stage.camera().eye, eye)
+        np.testing.assert_allclose(page._desk.stage.camera().eye, eye)
         editing.show(found.system, nx.assemble(found.system))
-        np.testing.assert_allclose(page._stage.camera().eye, eye)
+        np.testing.assert_allclose(page._desk.stage.camera().eye, eye)
     with pytest.raises(nx.InputError, match="two different points"):
         page.look_from((0, 0, 0), (0, 0, 0))
 

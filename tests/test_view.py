@@ -278,11 +278,11 @@ def test_late_times_and_far_bodies_are_shown_as_exactly_as_others() -> None:
     p = np.array([[[1000.0, 0.0, 0.0]], [[1000.3, 0.0, 0.0]]], dtype=np.float32)
     q = np.tile(np.array([1.0, 0.0, 0.0, 0.0], dtype=np.float32), (2, 1, 1))
     with Viewer(Motion(system, t, ["probe"], p, q), port=page.free_port(page.LOOPBACK, 18650)) as viewer:
-        stage = viewer._stage
+        stage = viewer._desk.stage
         for now in (5000.0, 5000.033, 5000.0330001):
             stage.show(now)
             assert stage._clock.position[0] == now
-        _, body, _ = stage._singles[0]
+        _, body, _ = stage.singles[0]
         assert body.position[0] == pytest.approx(1000.0 + 0.3 * 0.033, abs=1e-4)
 
 
@@ -538,8 +538,8 @@ def test_every_kind_of_joint_and_a_body_alone_have_a_scene(port: int) -> None:
 
 def test_arrows_of_reactions_are_the_wrenches_at_the_joints(chain: nx.Result, port: int) -> None:
     with Viewer(chain, port=port) as viewer:
-        stage: Stage = viewer._stage
-        frame = viewer._motion.at(0.5)
+        stage: Stage = viewer._desk.stage
+        frame = viewer._desk.motion.at(0.5)
         _, columns, scale = stage.wrenches.handles["reaction forces"]
         arrows = stage.wrenches.ends(frame, columns, scale)
     np.testing.assert_allclose(arrows[0, 0], 0.0, atol=1e-6)  # hinge1 is at the origin, its parent the ground
@@ -559,7 +559,7 @@ def test_arrows_of_contacts_are_the_forces_where_they_act(rested: nx.Result, por
     np.testing.assert_allclose(motion.contact[:, 0, :3], told.point.values.reshape(-1, 3), atol=1e-6)
     np.testing.assert_allclose(motion.contact[:, 0, 3:], told.force.values.reshape(-1, 3), rtol=1e-5, atol=1e-4)
     with Viewer(rested, port=port) as viewer:
-        stage = viewer._stage
+        stage = viewer._desk.stage
         (resting,) = stage.contacts.ends(motion.at(1.0), 1.0)
         (flying,) = stage.contacts.ends(motion.at(0.0), 1.0)
         scale = stage.contacts.scale
@@ -589,7 +589,7 @@ def test_a_motion_without_contacts_has_none(chain: nx.Result) -> None:
 def test_the_page_is_seen_from_where_pictures_are_taken(name: str, port: int) -> None:
     system = nx.load(name)
     with Viewer(system, port=port) as viewer:
-        stage = viewer._stage
+        stage = viewer._desk.stage
         first = stage.camera()
         initial = viewer.server.initial_camera
         np.testing.assert_allclose(initial.position, first.eye, atol=1e-9)
@@ -680,7 +680,7 @@ def test_an_ellipsoid_of_inertia_has_the_inertia_of_its_body(port: int) -> None:
     system.add_body("brick", mass=3.0, inertia=tensor, com=(0.1, 0.2, 0.3), position=(1, 2, 3))
     system.add_body("frame", position=(0, 0, 1))
     with Viewer(system, port=port) as viewer:
-        handle = viewer._stage.marks["inertia"].handle
+        handle = viewer._desk.stage.marks["inertia"].handle
         assert len(handle.batched_positions) == 1
         np.testing.assert_allclose(handle.batched_positions[0], (1.1, 2.2, 3.3), atol=1e-6)
         a, b, c = (float(x) for x in handle.batched_scales[0] ** 2)
@@ -732,19 +732,19 @@ def test_every_number_of_a_joint_has_a_dial_that_moves_it_alone() -> None:
 def test_sliders_tell_the_pages_units_and_write_all_numbers_of_a_joint(port: int) -> None:
     system = joints_of_all_kinds()
     with Viewer(system, port=port) as viewer:
-        controls = viewer._controls
+        controls = viewer._desk.controls
         sliders = {slider.label: slider for slider in controls._sliders}
         assert {"j0 [rad]", "j2.z [m]", "j6: φy [rad]"} <= set(sliders)
         dials = {dial.label: dial for dial in controls._dials}
         controls.put(dials["j2.z"], 0.25)
         controls.put(dials["j6: φy"], 0.5)
-        before = viewer._frame
+        before = viewer._desk.frame
         viewer.units(True)
         sliders = {slider.label: slider for slider in controls._sliders}
         assert sliders["j2.z [mm]"].value == pytest.approx(250.0) and sliders["j6: φy [°]"].value == pytest.approx(
             np.rad2deg(0.5)
         )
-        assert sliders["j2.z [mm]"].max == pytest.approx(500.0) and viewer._frame is before
+        assert sliders["j2.z [mm]"].max == pytest.approx(500.0) and viewer._desk.frame is before
         controls.put(dials["j0"], 90.0)
         moved = controls.moved
         assert set(moved) == {"j0", "j2", "j6"}
@@ -771,7 +771,7 @@ def by_hand(viewer: Viewer, control: Any, value: Any) -> None:
 def test_boxes_that_two_hands_click_at_once_both_count(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second click comes while the first one is still acted on; neither is written back to what was before."""
     with Viewer(nx.load("double-pendulum"), port=port) as viewer:
-        controls, look, entered, go = viewer._controls, viewer.look, threading.Event(), threading.Event()
+        controls, look, entered, go = viewer._desk.controls, viewer.look, threading.Event(), threading.Event()
 
         def slow(*given: Any, **named: Any) -> None:
             entered.set()
@@ -983,12 +983,12 @@ def test_sliders_of_a_running_system_tell_units_and_put_one_number_of_a_joint(po
     with Viewer(system, port=port) as viewer:
         viewer.live(session)
         viewer.pause()
-        touch = viewer._touch
+        touch = viewer._desk.touch
         assert touch is not None
         labels = [wheel.slider.control.label for wheel in touch.controls._wheels]
         assert {"reach [m]", "j0 [rad]", "j2.z [m]", "j6: φz [rad]"} <= set(labels)
         by_label = {dial.label: dial for dial in Poser(system).dials}
-        with viewer._lock:
+        with viewer._desk.lock:
             for label, value in (("j6: φx", 0.3), ("j6: φz", -0.2), ("j2.z", 0.05)):
                 touch.controls._put(session, by_label[label], value)
         stands = session.latest().joint_position("j6").values.ravel()
@@ -1015,7 +1015,7 @@ def test_a_late_release_of_a_drag_does_not_end_one_of_the_next_system(
         numbers = []
         for _ in range(2):
             viewer.live(nx.Session(system, nx.RungeKutta4(1e-3)))
-            touch, session = viewer._touch, viewer.session
+            touch, session = viewer._desk.touch, viewer.session
             assert touch is not None and session is not None
             viewer.pause()
             numbers.append(touch.grab(Hit("rod", np.zeros(3), np.zeros(3), 1.0), np.array([0.0, 1.0, 0.0])))

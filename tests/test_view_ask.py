@@ -105,7 +105,7 @@ def test_the_numbers_go_on_while_it_plays(tab: Watched, viewer: Viewer) -> None:
     tab.page.get_by_role("button", name="Pause", exact=True).click()
     comes_true(lambda: not viewer.playing)
     tab.settled(viewer.server)
-    expected = viewer._motion.at(viewer.t).position[5]
+    expected = viewer._desk.motion.at(viewer.t).position[5]
     np.testing.assert_allclose(numbers(card(tab)["position"]), expected, rtol=2e-3, atol=2e-3)
 
 
@@ -200,7 +200,7 @@ def test_a_click_follows_nothing_where_the_box_is_off_and_the_button_does(
         comes_true(lambda: viewer.looks.follow == "")
     finally:
         along.check()
-        comes_true(lambda: viewer._inquiry._along.value)
+        comes_true(lambda: viewer._desk.inquiry._along.value)
 
 
 def test_the_selected_body_is_followed_by_a_key(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
@@ -208,9 +208,9 @@ def test_the_selected_body_is_followed_by_a_key(tab: Watched, viewer: Viewer, ch
     tab.page.mouse.click(*place_of(tab, viewer, place))
     comes_true(lambda: viewer.selected == "body:link6" and viewer.looks.follow == "link6")
     tab.page.keyboard.press("f")
-    comes_true(lambda: viewer._look.follow == "")
+    comes_true(lambda: viewer._desk.look.follow == "")
     tab.page.keyboard.press("f")
-    comes_true(lambda: viewer._look.follow == "link6")
+    comes_true(lambda: viewer._desk.look.follow == "link6")
     for t in (0.6, 1.2):
         viewer.seek(t)
         picture = tab.settled(viewer.server)
@@ -218,7 +218,7 @@ def test_the_selected_body_is_followed_by_a_key(tab: Watched, viewer: Viewer, ch
         pointed(tab, place_of(tab, viewer, place))  # the line of sight is that of the shifted scene
         tab.comes_true(lambda: tab.page.locator("#nexdyn-hover").inner_text().startswith("link6"))
     tab.page.keyboard.press("f")
-    comes_true(lambda: viewer._look.follow == "")
+    comes_true(lambda: viewer._desk.look.follow == "")
 
 
 # --- distances and angles -------------------------------------------------------------------------------------------
@@ -234,9 +234,9 @@ def test_points_that_are_picked_tell_distances_and_the_angle_between_them_as_the
         tab.page.keyboard.down("Shift")
         tab.page.mouse.click(x, y)
         tab.page.keyboard.up("Shift")
-        comes_true(lambda k=k: [point.body for point in viewer._inquiry._points][-1:] == [f"link{k + 1}"])
+        comes_true(lambda k=k: [point.body for point in viewer._desk.inquiry._points][-1:] == [f"link{k + 1}"])
     assert viewer.selected == ""
-    points = viewer._inquiry._points
+    points = viewer._desk.inquiry._points
     radius = 0.06
     for t in (1.0, 2.2):
         viewer.seek(t)
@@ -254,9 +254,9 @@ def test_points_that_are_picked_tell_distances_and_the_angle_between_them_as_the
         assert told["|AB|"][-1] == "m" and told["angle at B"][-1] == "rad"
     viewer.select("joint:hinge4")
     tab.page.keyboard.press("m")  # a fourth point begins anew, at the selected joint
-    comes_true(lambda: [point.body for point in viewer._inquiry._points] == ["link4"])
+    comes_true(lambda: [point.body for point in viewer._desk.inquiry._points] == ["link4"])
     tab.page.get_by_role("button", name="Clear points").click()
-    comes_true(lambda: viewer._inquiry._points == [])
+    comes_true(lambda: viewer._desk.inquiry._points == [])
     tab.comes_true(lambda: tab.page.locator(".nexdyn-ruler").count() == 0)
 
 
@@ -294,7 +294,7 @@ def test_a_click_in_a_plot_goes_to_its_time(tab: Watched, viewer: Viewer) -> Non
 
 
 def test_several_plots_are_kept_zoomed_together_and_saved(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
-    plots = viewer._controls.plots
+    plots = viewer._desk.controls.plots
     try:
         viewer.select("hinge2")
         tab.page.get_by_role("button", name="Plot it").click()
@@ -374,7 +374,7 @@ SEEN = """title => { const plot = [...document.querySelectorAll(".u-title")].fin
 def test_plot_it_goes_to_the_plots_of_what_is_selected_and_a_click_finds_them_again(
     tab: Watched, viewer: Viewer, chain: nx.Result
 ) -> None:
-    plots = viewer._controls.plots
+    plots = viewer._desk.controls.plots
     try:
         tab.page.get_by_role("tab", name="Model").click()
         for name, title in (
@@ -390,12 +390,12 @@ def test_plot_it_goes_to_the_plots_of_what_is_selected_and_a_click_finds_them_ag
         tab.page.get_by_role("tab", name="Plots").click()
         tab.page.evaluate("document.querySelector('.u-title').scrollIntoView()")
         tab.comes_true(lambda: not tab.page.evaluate(SEEN, "joint coordinates q: hinge5 [rad]"))
-        viewer._inquiry._along.value = False
+        viewer._desk.inquiry._along.value = False
         tab.page.mouse.click(*place_of(tab, viewer, centers(chain, viewer.t)[1]))
         comes_true(lambda: viewer.selected == "body:link2")
         tab.comes_true(lambda: tab.page.evaluate(SEEN, "position of the origin of link2 in the world [m]"))
     finally:
-        viewer._inquiry._along.value = True
+        viewer._desk.inquiry._along.value = True
         plots.drop()
 
 
@@ -489,7 +489,7 @@ def test_the_point_that_is_met_is_the_first_on_the_line_and_on_the_body() -> Non
     for k in range(12):
         system.add_body(f"b{k}", mass=1.0, position=at[k], shapes=[nx.Sphere(float(radius[k]))])
     with on_a_free_port(system) as viewer:
-        pick, frame = viewer._inquiry.pick, viewer._motion.at(0.0)
+        pick, frame = viewer._desk.inquiry.pick, viewer._desk.motion.at(0.0)
         met = 0
         for _ in range(200):
             o, d = rng.normal(size=3) * 3.0, rng.normal(size=3)
@@ -510,7 +510,7 @@ def test_the_point_that_is_met_is_the_first_on_the_line_and_on_the_body() -> Non
                 continue
             met += 1
             assert hit.body == f"b{k}" or abs(np.sort(s)[1] - s[k]) < 0.02
-            i = viewer._motion.body(hit.body)
+            i = viewer._desk.motion.body(hit.body)
             assert np.linalg.norm(hit.p_B) == pytest.approx(radius[i], rel=0.02)
             R = rotation_matrix(frame.quaternion[i].astype(float))
             np.testing.assert_allclose(frame.position[i] + R @ hit.p_B, hit.p_W, atol=1e-6)

@@ -180,8 +180,8 @@ def test_areas_of_contact_are_discs_in_the_colour_of_their_pressure(
     tab: Watched, viewer: Viewer, stack: nx.Result
 ) -> None:
     tab.page.get_by_label("contact pressure", exact=True).click()
-    comes_true(lambda: "contact pressure" in viewer._look.layers)
-    motion = viewer._motion
+    comes_true(lambda: "contact pressure" in viewer._desk.look.layers)
+    motion = viewer._desk.motion
     most, largest = scale_of(motion)
     tab.until("() => !document.querySelector('#nexdyn-scale').hidden")
     unit = tab.page.locator("#nexdyn-scale").inner_text().split()[2]
@@ -212,12 +212,12 @@ def test_collision_shapes_are_a_layer(tab: Watched, viewer: Viewer, stack: nx.Re
     plain, drawn = of(tab, viewer, beside), of(tab, viewer, at)
     assert np.ptp(plain) < 25
     tab.page.get_by_label("collision shapes", exact=True).click()
-    comes_true(lambda: "collision shapes" in viewer._look.layers)
+    comes_true(lambda: "collision shapes" in viewer._desk.look.layers)
     for p, before in ((beside, plain), (at, drawn)):
         now = of(tab, viewer, p)
         assert now[0] < before[0] - 20 and now[2] - now[0] > before[2] - before[0] + 20  # towards its colour
     tab.page.get_by_label("collision shapes", exact=True).click()
-    comes_true(lambda: "collision shapes" not in viewer._look.layers)
+    comes_true(lambda: "collision shapes" not in viewer._desk.look.layers)
     assert np.abs(of(tab, viewer, beside) - plain).max() < 12
 
 
@@ -227,11 +227,11 @@ def test_bodies_become_transparent_by_a_key_and_a_slider(tab: Watched, viewer: V
     solid = of(tab, viewer, at)
     tab.page.evaluate("document.activeElement?.blur()")
     tab.page.keyboard.press("t")
-    comes_true(lambda: viewer._look.opacity == 0.3)
+    comes_true(lambda: viewer._desk.look.opacity == 0.3)
     through = of(tab, viewer, at)
     assert through.min() > solid.min() + 50  # the white behind it
     tab.page.get_by_role("slider", name="opacity", exact=True).press("End")
-    comes_true(lambda: viewer._look.opacity == 1.0)
+    comes_true(lambda: viewer._desk.look.opacity == 1.0)
     assert np.abs(of(tab, viewer, at) - solid).max() < 12
 
 
@@ -246,13 +246,15 @@ def test_a_section_takes_away_what_lies_beyond_it_and_what_is_picked_there(
     front, tip = of(tab, viewer, at), tab.page.locator("#nexdyn-hover")
     tab.page.get_by_label("cut away", exact=True).click()
     tab.page.get_by_role("option", name="y <", exact=True).click()
-    comes_true(lambda: viewer._look.section is not None and viewer._look.section[0] == "-y")
-    assert viewer._look.section[1] == pytest.approx(viewer._stage.center[1])
+    comes_true(lambda: viewer._desk.look.section is not None and viewer._desk.look.section[0] == "-y")
+    assert viewer._desk.look.section[1] == pytest.approx(viewer._desk.stage.center[1])
     tab.page.get_by_role("slider", name="plane at [m]", exact=True).wait_for()
     inside = of(tab, viewer, at)
     assert np.abs(inside - front).max() > 20 and np.ptp(inside) > 45  # its inside, in a colour of its own
-    hit = viewer._inquiry.pick(at - np.array((0.0, 3.0, 0.0)), np.array((0.0, 1.0, 0.0)), 0.2)
-    assert hit is not None and hit.body == "crate1" and hit.p_W[1] == pytest.approx(viewer._look.section[1], abs=1e-6)
+    hit = viewer._desk.inquiry.pick(at - np.array((0.0, 3.0, 0.0)), np.array((0.0, 1.0, 0.0)), 0.2)
+    assert (
+        hit is not None and hit.body == "crate1" and hit.p_W[1] == pytest.approx(viewer._desk.look.section[1], abs=1e-6)
+    )
     viewer.look(Look(SHAPES, section=("z", 0.15)))
     assert np.ptp(of(tab, viewer, at)) < 25
     low = stack.position("crate0").values[-1]
@@ -262,7 +264,7 @@ def test_a_section_takes_away_what_lies_beyond_it_and_what_is_picked_there(
         tab.comes_true(lambda name=name: (tip.inner_text().split()[0] if tip.is_visible() else "") == name)
     tab.page.get_by_label("cut away", exact=True).click()
     tab.page.get_by_role("option", name="(nothing)", exact=True).click()
-    comes_true(lambda: viewer._look.section is None)
+    comes_true(lambda: viewer._desk.look.section is None)
     assert np.abs(of(tab, viewer, at) - front).max() < 12
 
 
@@ -272,12 +274,12 @@ def test_the_plane_of_a_section_is_moved_by_its_slider(tab: Watched, viewer: Vie
     handle = tab.page.get_by_role("slider", name="plane at [m]", exact=True)
     handle.wait_for()
     handle.press("Home")
-    comes_true(lambda: viewer._look.section is not None and viewer._look.section[1] < 0.0)
+    comes_true(lambda: viewer._desk.look.section is not None and viewer._desk.look.section[1] < 0.0)
     assert np.ptp(tab.settled(viewer.server), axis=-1).max() < 45  # nothing is left
     handle.press("End")
-    comes_true(lambda: viewer._look.section is not None and viewer._look.section[1] > 0.6)
+    comes_true(lambda: viewer._desk.look.section is not None and viewer._desk.look.section[1] > 0.6)
     assert (np.ptp(tab.settled(viewer.server), axis=-1) > 45).sum() > 1000
-    at = viewer._look.section
+    at = viewer._desk.look.section
     assert at is not None
     viewer.units(True)
     try:
@@ -287,7 +289,9 @@ def test_the_plane_of_a_section_is_moved_by_its_slider(tab: Watched, viewer: Vie
             lambda: float(handle.get_attribute("aria-valuenow") or "nan") == pytest.approx(1e3 * at[1], rel=1e-3)
         )
         handle.press("Home")
-        comes_true(lambda: viewer._look.section is not None and -1.0 < viewer._look.section[1] < 0.0)  # in metres
+        comes_true(
+            lambda: viewer._desk.look.section is not None and -1.0 < viewer._desk.look.section[1] < 0.0
+        )  # in metres
     finally:
         viewer.units(False)
     tab.page.get_by_role("slider", name="plane at [m]", exact=True).wait_for()
@@ -320,7 +324,7 @@ def test_a_face_of_the_cube_is_looked_at_from_its_side(
     tab.page.locator(f"#nexdyn-cube [data-side={side}]").click()
     comes_true(lambda: float(line_of_sight(viewer) @ ahead) > 0.9999)
     tab.settled(viewer.server)
-    np.testing.assert_allclose(client.camera.look_at, target, atol=1e-3 * viewer._stage.size)
+    np.testing.assert_allclose(client.camera.look_at, target, atol=1e-3 * viewer._desk.stage.size)
     np.testing.assert_allclose(
         np.linalg.norm(np.subtract(client.camera.position, client.camera.look_at)), np.linalg.norm(away), rtol=0.01
     )
@@ -380,14 +384,14 @@ def test_what_is_dropped_while_it_runs_shows_its_contact_and_pressure(browser: A
     with on_a_free_port(nx.Session(dropped())) as viewer, opened(browser, viewer.address) as tab:
         viewer.look(Look(frozenset({"shapes", "contact forces", "contact pressure"})))
         assert viewer.session is not None
-        held = viewer._touch
+        held = viewer._desk.touch
         assert held is not None
         tab.comes_true(lambda: viewer.watched and viewer.session is not None and viewer.session.t > 0.6)
         held.toggle()
         tab.settled(viewer.server)
         assert contact_pixels(tab) > CONTACT_PIXELS
         tab.until("() => document.querySelector('#nexdyn-scale')?.hidden === false")
-        frame, stage = viewer._motion.at(viewer.t), viewer._stage
+        frame, stage = viewer._desk.motion.at(viewer.t), viewer._desk.stage
         assert frame.contact is not None and frame.press is not None
         force = np.linalg.norm(frame.contact[:, 3:], axis=1).sum()
         assert force == pytest.approx(2.0 * 9.80665, rel=0.2)  # it rests
@@ -403,12 +407,12 @@ def test_the_page_that_follows_a_run_shows_contacts_that_come_later(monkeypatch:
     monkeypatch.setattr(live, "RATE", np.inf)
     run = simulation_of(dropped(), method=nx.HHT())
     with on_a_free_port(run) as viewer:
-        assert viewer._stage.contacts.scale == viewer._stage.pressures.scale == 0.0
+        assert viewer._desk.stage.contacts.scale == viewer._desk.stage.pressures.scale == 0.0
         follow = viewer.follow(run)
         for t in np.arange(0.02, 0.6, 0.02):
             run.run(float(t))
             follow(float(t), 0.6)
-        stage, frame = viewer._stage, viewer._frame
+        stage, frame = viewer._desk.stage, viewer._desk.frame
         assert frame is not None and frame.contact is not None
         ends = stage.contacts.ends(frame, 1.0)
         assert np.linalg.norm(ends[:, 0], axis=1).min() < stage.size

@@ -120,9 +120,9 @@ def test_a_page_that_was_there_first_shows_what_comes_and_from_where(
             comes_true(lambda: viewer.watched)
             watched.settled(viewer.server)
             position, target = eye(viewer)
-            home = viewer._stage.camera(1.0)
-            assert abs(position - home.eye).max() < 0.05 * viewer._stage.size
-            assert abs(target - home.target).max() < 0.05 * viewer._stage.size
+            home = viewer._desk.stage.camera(1.0)
+            assert abs(position - home.eye).max() < 0.05 * viewer._desk.stage.size
+            assert abs(target - home.target).max() < 0.05 * viewer._desk.stage.size
     finally:
         context.close()
 
@@ -135,7 +135,7 @@ from nexdyn.view.viewer import Viewer
 from nexdyn.view.server import LOOPBACK, free_port
 result = nx.simulate(nx.load("hinge-chain"), t_end=0.1, method=nx.RungeKutta4(1e-3))
 with Viewer(result, port=free_port(LOOPBACK, 18990)) as viewer:
-    assert [panel.title for panel in viewer._controls.plots.shown][0] == "energy"
+    assert [panel.title for panel in viewer._desk.controls.plots.shown][0] == "energy"
 print("xarray" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -25,7 +25,7 @@ def floors(system: nx.System) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.n
     """Point and normal of the floor in a picture and on the page."""
     motion = Motion.still(system)
     with Viewer(motion, port=free_port(LOOPBACK, 18700)) as viewer:
-        return Studio(motion, Shot(size=(64, 48))).floor, viewer._stage.floor
+        return Studio(motion, Shot(size=(64, 48))).floor, viewer._desk.stage.floor
 
 
 @pytest.mark.parametrize("name", ["bicycle", "rolling-coin"])

@@ -49,20 +49,20 @@ def segments(tab: Watched, viewer: Viewer, name: str) -> np.ndarray:
     """The segments (n, 2, 3) [m] of lines or arrows that the page has, without those that stand far away because they are not seen."""
     tab.caught_up(viewer.server)
     found = np.array(tab.page.evaluate(POINTS, name), dtype=float).reshape(-1, 2, 3)
-    return found[np.abs(found).max(axis=(1, 2)) < 100.0 * viewer._stage.size]
+    return found[np.abs(found).max(axis=(1, 2)) < 100.0 * viewer._desk.stage.size]
 
 
 def test_it_repeats_as_long_as_its_box_says(tab: Watched, viewer: Viewer) -> None:
     box = tab.page.get_by_role("checkbox", name="repeat", exact=True)
     box.uncheck()
     try:
-        comes_true(lambda: not viewer._time.repeats)
+        comes_true(lambda: not viewer._desk.time.repeats)
         viewer.seek(3.7)
         tab.page.get_by_role("button", name="Play", exact=True).click()
         comes_true(lambda: not viewer.playing and viewer.t == 4.0)
     finally:
         box.check()
-    comes_true(lambda: viewer._time.repeats)
+    comes_true(lambda: viewer._desk.time.repeats)
     viewer.seek(3.7)
     tab.page.get_by_role("button", name="Play", exact=True).click()
     comes_true(lambda: viewer.playing and viewer.t < 3.0)
@@ -117,17 +117,17 @@ def test_shadows_are_drawn_as_their_box_says(tab: Watched, viewer: Viewer) -> No
 
 
 def test_a_drag_with_the_right_button_shifts_the_view(tab: Watched, viewer: Viewer) -> None:
-    comes_true(lambda: np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-3))
+    comes_true(lambda: np.allclose(eye(viewer)[0], viewer._desk.stage.eye, atol=1e-3))
     (position, target), ahead = eye(viewer), line_of_sight(viewer)
     x, y = middle(tab)
     tab.page.mouse.move(x, y)
     tab.page.mouse.down(button="right")
     tab.page.mouse.move(x + 80, y + 30, steps=8)
     tab.page.mouse.up(button="right")
-    comes_true(lambda: bool(np.linalg.norm(eye(viewer)[1] - target) > 0.05 * viewer._stage.size))
+    comes_true(lambda: bool(np.linalg.norm(eye(viewer)[1] - target) > 0.05 * viewer._desk.stage.size))
     tab.settled(viewer.server)
     now, target_now = eye(viewer)
-    np.testing.assert_allclose(now - position, target_now - target, atol=1e-3 * viewer._stage.size)
+    np.testing.assert_allclose(now - position, target_now - target, atol=1e-3 * viewer._desk.stage.size)
     moved = target_now - target
     assert abs(moved @ ahead) < 0.02 * np.linalg.norm(moved)  # across the view
     right = np.cross(ahead, (0.0, 0.0, 1.0))
@@ -141,13 +141,13 @@ def test_the_button_measures_from_what_is_selected(tab: Watched, viewer: Viewer,
             tab.page.mouse.click(*place_of(tab, viewer, centers(chain, 1.0)[k]))
             comes_true(lambda k=k: viewer.selected == f"body:link{k + 1}")
             tab.page.get_by_role("button", name="Measure from it", exact=True).click()
-            comes_true(lambda k=k: [p.body for p in viewer._inquiry._points][-1:] == [f"link{k + 1}"])
+            comes_true(lambda k=k: [p.body for p in viewer._desk.inquiry._points][-1:] == [f"link{k + 1}"])
         apart = np.linalg.norm(centers(chain, 1.0)[4] - centers(chain, 1.0)[1])
         viewer.select("")  # the points are told alone
         tab.comes_true(lambda: "|AB|" in card(tab))
         np.testing.assert_allclose(numbers(card(tab)["|AB|"]), apart, rtol=1e-3)
     finally:
-        viewer._inquiry.clear()
+        viewer._desk.inquiry.clear()
 
 
 # --- a system that runs ----------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def test_a_sky_stands_behind_the_scene_light_and_dark_on_the_page_and_in_recordi
     with on_a_free_port(chain) as viewer:
         viewer.pause()
         viewer.look(Look(layers))
-        kinds = viewer._stage.backdrops
+        kinds = viewer._desk.stage.backdrops
         with opened(browser, viewer.address) as tab:
             tab.comes_true(lambda: viewer.watched)
             check_sky(tab.settled(viewer.server), kinds[False])
@@ -272,21 +272,21 @@ def test_a_browser_that_draws_faster_is_sent_more_moments_as_long_as_they_are_ch
 def test_a_page_tells_how_many_pictures_it_draws_and_one_without_a_gpu_no_more_than_thirty(
     tab: Watched, viewer: Viewer
 ) -> None:
-    comes_true(lambda: bool(viewer._pace._told))
-    assert max(pictures for pictures, _ in viewer._pace._told.values()) <= LEAST
+    comes_true(lambda: bool(viewer._desk.pace._told))
+    assert max(pictures for pictures, _ in viewer._desk.pace._told.values()) <= LEAST
     sent: list[float] = []
-    show = viewer._stage.show
+    show = viewer._desk.stage.show
 
     def counted(t: float, *rest: Any) -> None:
         show(t, *rest)
         sent.append(time.monotonic())
 
-    viewer._stage.show = counted  # type: ignore[method-assign]
+    viewer._desk.stage.show = counted  # type: ignore[method-assign]
     try:
-        viewer._pace.tell("a fast one", 60.0)
+        viewer._desk.pace.tell("a fast one", 60.0)
         viewer.play()
         comes_true(lambda: len(sent) > 60)
         viewer.pause()
     finally:
-        viewer._stage.show = show  # type: ignore[method-assign]
+        viewer._desk.stage.show = show  # type: ignore[method-assign]
     assert np.diff(sent).min() < 1.0 / 45.0

@@ -144,9 +144,9 @@ def test_a_member_of_a_batch_is_chosen_from_a_list(browser: Any, batch: nx.Batch
                 tab.page.get_by_label("member", exact=True).click()
                 tab.page.get_by_role("option", name=f"{m}", exact=True).click()
                 expected = batch.member(m).position().values
-                comes_true(lambda x=expected: np.allclose(viewer._motion.position, x, atol=1e-5))
+                comes_true(lambda x=expected: np.allclose(viewer._desk.motion.position, x, atol=1e-5))
                 viewer.seek(0.7)
-                viewer.select(viewer._motion.bodies[-1])
+                viewer.select(viewer._desk.motion.bodies[-1])
                 tab.settled(viewer.server)
                 tab.comes_true(
                     lambda x=expected: np.allclose(numbers(card(tab)["position"]), x[70, -1], rtol=1e-3, atol=1e-3)

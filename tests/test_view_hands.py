@@ -77,7 +77,7 @@ def test_slow_motion_and_double_speed_are_of_the_system_that_runs(browser: Any) 
         tab.comes_true(lambda: session_of(viewer).t > 0.1)
         for option, speed in (("0.25×", 0.25), ("2×", 2.0)):
             chosen(tab, "speed", option)
-            tab.comes_true(lambda speed=speed: viewer._time.speed == speed)
+            tab.comes_true(lambda speed=speed: viewer._desk.time.speed == speed)
             tab.page.wait_for_timeout(200)  # what was behind at the other speed
 
             def as_fast(speed: float = speed) -> bool:
@@ -101,7 +101,7 @@ def test_the_factor_is_told_where_the_machine_is_slower(browser: Any, monkeypatc
         monkeypatch.setattr(nx.Session, "advance", slowly)
         said = tab.page.get_by_text(re.compile(r"0\.[0-2]\d × real time"))
         tab.comes_true(lambda: said.count() == 1)
-        held = viewer._touch
+        held = viewer._desk.touch
         assert held is not None and held.factor < 0.3
         assert float(said.inner_text().split(",")[1].split()[0]) == pytest.approx(held.factor, abs=0.1)
 
@@ -126,7 +126,7 @@ def test_a_force_and_an_event_are_switched_by_clicks_and_the_pull_is_made_strong
         tab.comes_true(lambda: session_of(viewer).system.forces["motor"].is_off and not motor.is_checked())
         strength = tab.page.get_by_role("slider", name="strength of the pull", exact=True)
         strength.press("End")
-        held = viewer._touch
+        held = viewer._desk.touch
         assert held is not None
         tab.comes_true(lambda: held.strength == 50.0)
         assert tab.faults == []
@@ -136,10 +136,10 @@ def test_the_force_that_is_told_at_the_hand_is_that_of_the_hand(browser: Any) ->
     """While it stands, pulled to where the mouse is: the number at the hand, its arrow, and the number in the panel."""
     with live() as viewer, opened(browser, viewer.address) as tab:
         tab.comes_true(lambda: session_of(viewer).t > 0.1)
-        held = viewer._touch
+        held = viewer._desk.touch
         assert held is not None
         held.toggle()
-        at = place_of(tab, viewer, viewer._motion.at(viewer.t).position[0].astype(float))
+        at = place_of(tab, viewer, viewer._desk.motion.at(viewer.t).position[0].astype(float))
         pointed(tab, at)
         tip = tab.page.locator("#nexdyn-hover")
         tab.comes_true(lambda: tip.is_visible() and tip.inner_text().startswith("rod"))
@@ -150,12 +150,14 @@ def test_the_force_that_is_told_at_the_hand_is_that_of_the_hand(browser: Any) ->
         hand = held.hand
         assert hand is not None
         force = float(np.linalg.norm(hand.force))
-        mark: Any = viewer._stage._carried["hand"]  # whose label is drawn in the scene
+        mark: Any = viewer._desk.stage.carried["hand"]  # whose label is drawn in the scene
         tab.comes_true(lambda: mark._label.text == f"{number(force)} N")
         tab.comes_true(lambda: f"pull {force:.3g} N" in tab.page.get_by_text("live: t =").first.inner_text())
         (start, end), most = mark._arrow.points[0], hand.most
-        np.testing.assert_allclose(np.linalg.norm(end - start), 0.25 * viewer._stage.size * force / most, rtol=1e-4)
-        np.testing.assert_allclose(np.cross(end - start, hand.force), 0.0, atol=1e-4 * force * viewer._stage.size)
+        np.testing.assert_allclose(
+            np.linalg.norm(end - start), 0.25 * viewer._desk.stage.size * force / most, rtol=1e-4
+        )
+        np.testing.assert_allclose(np.cross(end - start, hand.force), 0.0, atol=1e-4 * force * viewer._desk.stage.size)
         tab.page.mouse.up()
         held.toggle()  # the force fades as time goes on
         tab.comes_true(lambda: session_of(viewer).hand is None)
@@ -166,13 +168,13 @@ def test_the_page_says_what_a_slider_of_a_loop_cannot_reach_and_puts_it_back(bro
     name = next(joint.name for joint in system.joints.values() if joint.kind == "prismatic")
     with on_a_free_port(system) as viewer, opened(browser, viewer.address) as tab:
         tab.comes_true(lambda: viewer.watched)
-        dial = next(k for k, dial in enumerate(viewer._controls._dials) if dial.joint == name)
+        dial = next(k for k, dial in enumerate(viewer._desk.controls._dials) if dial.joint == name)
         slider = tab.page.get_by_role("slider", name=f"{name} [m]", exact=True)
-        before = viewer._controls._sliders[dial].value
+        before = viewer._desk.controls._sliders[dial].value
         slider.press("End")
         note = tab.page.locator(".mantine-Notification-root").filter(has_text=name)
         note.first.wait_for()
-        tab.comes_true(lambda: viewer._controls._sliders[dial].value == before)
+        tab.comes_true(lambda: viewer._desk.controls._sliders[dial].value == before)
         tab.comes_true(lambda: float(slider.get_attribute("aria-valuenow") or "nan") == pytest.approx(before, abs=1e-2))
 
 
@@ -194,7 +196,7 @@ def test_pose_state_and_camera_are_written_by_their_buttons(browser: Any, tmp_pa
         editing.show(system, nx.assemble(system))
         slider = tab.page.get_by_role("slider", name="hinge [rad]", exact=True)
         slider.press("End")
-        tab.comes_true(lambda: viewer._controls.moved.get("hinge", 0.0) > 3.0)
+        tab.comes_true(lambda: viewer._desk.controls.moved.get("hinge", 0.0) > 3.0)
         tab.page.get_by_role("button", name="Write this pose into the file").click()
         tab.comes_true(lambda: "q0:" in file.read_text())
         assert float(file.read_text().partition("q0: ")[2].partition("}")[0]) == pytest.approx(np.pi, abs=1e-3)
@@ -202,7 +204,7 @@ def test_pose_state_and_camera_are_written_by_their_buttons(browser: Any, tmp_pa
         tab.comes_true(lambda: "view:" in file.read_text())
         view = read_scene_text(file.read_text()).view
         assert view is not None
-        np.testing.assert_allclose(view["eye"], eye(viewer)[0], atol=1e-2 * viewer._stage.size)
+        np.testing.assert_allclose(view["eye"], eye(viewer)[0], atol=1e-2 * viewer._desk.stage.size)
         tab.page.keyboard.press("l")
         tab.comes_true(lambda: viewer.session is not None and viewer.session.t > 0.1)
         viewer.pause()
@@ -223,13 +225,13 @@ def test_all_freedoms_of_a_joint_are_plotted_by_plot_it(browser: Any) -> None:  
     titles = "Object.values(window.__viserTestpoints.uplots).map(({chart}) => chart.root.querySelector('.u-title').innerText)"
     with on_a_free_port(result) as viewer, opened(browser, viewer.address) as tab:
         tab.comes_true(lambda: viewer.watched)
-        viewer._controls.plots._kind.value = "position"
+        viewer._desk.controls.plots._kind.value = "position"
         viewer.select("joint:shaft")
         tab.page.get_by_role("button", name="Plot it").click()
         tab.comes_true(
             lambda: sum("joint coordinates q" in x for x in tab.page.evaluate(titles)) == 2
         )  # an angle and a length
-        drawn = [panel for panel in viewer._controls.plots.shown if panel.title.startswith("joint coordinates q")]
+        drawn = [panel for panel in viewer._desk.controls.plots.shown if panel.title.startswith("joint coordinates q")]
         told = np.column_stack([line.y for panel in drawn for line in panel.lines])
         np.testing.assert_array_equal(np.sort(told[-1]), np.sort(result.joint_position("shaft").values[-1]))
 
@@ -241,8 +243,8 @@ def test_two_servers_beside_each_other_keep_to_themselves(browser: Any) -> None:
             one.comes_true(lambda: session_of(first).t > 0.1 and second.watched)
             second.select(next(iter(second.system.bodies)))
             other.page.keyboard.press("u")
-            other.comes_true(lambda: second._controls._units.value)
-            assert first.selected == "" and not first._controls._units.value
+            other.comes_true(lambda: second._desk.controls._units.value)
+            assert first.selected == "" and not first._desk.controls._units.value
             second.close()
             t = session_of(first).t
             one.comes_true(lambda: session_of(first).t > t + 0.2)

@@ -68,11 +68,11 @@ def test_pictures_and_page_hold_the_links_where_they_are(swung: nx.Result) -> No
     motion = Motion.of(swung)
     R, p = Studio(motion, Shot(size=(64, 48)))._placed(1.0)
     with Viewer(motion, port=free_port(LOOPBACK, 18720)) as viewer:
-        stage = viewer._stage
+        stage = viewer._desk.stage
         stage.show(1.0)
-        n = len(stage._links)
+        n = len(stage.links)
         assert n == 5
-        for k, handle in enumerate(stage._links):
+        for k, handle in enumerate(stage.links):
             np.testing.assert_allclose(handle.batched_positions[0], p[k - n], atol=1e-5)
             along = turned(np.asarray(handle.batched_wxyzs), np.array([[0.0, 0.0, float(handle.batched_scales[0, 2])]]))
             np.testing.assert_allclose(along[0], R[k - n][:, 2], atol=1e-5)

@@ -75,7 +75,7 @@ def on_the_rod(tab: Watched, viewer: Viewer, client: Any = None) -> tuple[float,
             return True
         box = tab.canvas_box()
         shape = (round(box["height"]), round(box["width"]))
-        row, column = seen_at(viewer, shape, viewer._motion.at(viewer.t).position[0], client)
+        row, column = seen_at(viewer, shape, viewer._desk.motion.at(viewer.t).position[0], client)
         at = (box["x"] + column + next(away), box["y"] + row)
         tab.page.mouse.move(*at)
         tab.page.wait_for_timeout(500)
@@ -88,9 +88,9 @@ def on_the_rod(tab: Watched, viewer: Viewer, client: Any = None) -> tuple[float,
 @pytest.fixture(autouse=True)
 def at_rest(viewer: Viewer, tab: Watched) -> None:
     """Each test begins with a rod that hangs and a time that runs."""
-    if viewer._touch is None:
+    if viewer._desk.touch is None:
         viewer.live(nx.Session(pendulum(), nx.RungeKutta4(1e-3)))
-    held = viewer._touch
+    held = viewer._desk.touch
     assert held is not None
     session(viewer).release()
     while session(viewer).can_undo:
@@ -183,7 +183,7 @@ def where(tab: Watched, viewer: Viewer) -> np.ndarray:
 def test_what_runs_is_followed_from_where_it_was_clicked_but_not_while_a_hand_moves_it(
     tab: Watched, viewer: Viewer
 ) -> None:
-    held = viewer._touch
+    held = viewer._desk.touch
     assert held is not None
     tab.settled(viewer.server)
     tab.page.mouse.click(*on_the_rod(tab, viewer))
@@ -232,12 +232,12 @@ def test_a_drag_beside_it_turns_the_camera(tab: Watched, viewer: Viewer) -> None
     tab.page.mouse.down()
     tab.page.mouse.move(x + 100, y - 30, steps=6)
     tab.page.mouse.up()
-    tab.comes_true(lambda: bool(np.linalg.norm(eye(viewer)[0] - camera) > 0.1 * viewer._stage.size))
+    tab.comes_true(lambda: bool(np.linalg.norm(eye(viewer)[0] - camera) > 0.1 * viewer._desk.stage.size))
     assert session(viewer).hand is None
 
 
 def test_keys_pause_step_take_back_and_restart(tab: Watched, viewer: Viewer) -> None:
-    held = viewer._touch
+    held = viewer._desk.touch
     assert held is not None
     tab.page.mouse.click(*(tab.canvas_box()[k] + 20 for k in ("x", "y")))
     tab.page.keyboard.press("Space")
@@ -286,7 +286,7 @@ def test_sliders_and_boxes_reach_the_system(tab: Watched, viewer: Viewer) -> Non
 
 
 def test_a_joint_is_put_by_its_slider(tab: Watched, viewer: Viewer) -> None:
-    held = viewer._touch
+    held = viewer._desk.touch
     assert held is not None
     held.toggle()
     tab.page.get_by_text("Joints", exact=True).first.click()
@@ -305,7 +305,7 @@ def test_a_page_that_is_closed_during_a_drag_lets_go(
     with opened(browser, viewer.address) as other:
         other.comes_true(lambda: len(viewer.server.get_clients()) == 2)
         other.page.wait_for_timeout(500)
-        hit = viewer._inquiry.pick(np.array([0.0, -5.0, -0.5]), np.array([0.0, 1.0, 0.0]), viewer.t)
+        hit = viewer._desk.inquiry.pick(np.array([0.0, -5.0, -0.5]), np.array([0.0, 1.0, 0.0]), viewer.t)
         assert hit is not None
         answer = ask(viewer, f"grab?ray=0,-5,-0.5,0,10,0&t={viewer.t}")
         assert answer["name"] == "rod"
@@ -367,7 +367,7 @@ def curves(tab: Watched) -> dict[str, list[list[float]]]:
 
 def test_what_runs_is_plotted_and_leaves_trails(tab: Watched, viewer: Viewer) -> None:
     """The menus and 'Plot it' show the last states, while it goes on."""
-    held = viewer._touch
+    held = viewer._desk.touch
     assert held is not None
     viewer.look(Look(PLAIN | {"trails"}))
     held.later(lambda: session(viewer).put({"hinge": 1.0}))
@@ -397,19 +397,19 @@ def test_what_runs_is_plotted_and_leaves_trails(tab: Watched, viewer: Viewer) ->
             once[1:] &= once[:-1]
             assert once.sum() > 8
             np.testing.assert_allclose(told[once], whole.position("rod").values[at[once]], atol=1e-5)
-        trail, place = viewer._stage._trails.points, viewer._motion.at(t).position[0]
+        trail, place = viewer._desk.stage._trails.points, viewer._desk.motion.at(t).position[0]
         assert len(trail) > 10 and np.ptp(trail[:, 0, 0]) > 1e-3  # it swings, the less the longer the page took
         np.testing.assert_allclose(trail[-1, -1], place, atol=1e-5)  # the centre of mass of the rod is its origin
         orange = tab.settled(viewer.server) - np.array((240, 140, 20))
         assert (np.abs(orange).max(axis=-1) < 40).sum() > 20
     finally:
-        viewer._controls.plots.drop()
+        viewer._desk.controls.plots.drop()
         viewer.look(Look(PLAIN))
         viewer.select("")
 
 
 def test_a_run_that_fails_stops_says_so_and_starts_anew(tab: Watched, viewer: Viewer) -> None:
-    held = viewer._touch
+    held = viewer._desk.touch
     assert held is not None
     held.later(lambda: session(viewer).change({"motor.target": 1e308, "motor.effort_limit": None}))
     tab.comes_true(lambda: session(viewer).failure != "")
@@ -424,11 +424,11 @@ def test_a_run_that_fails_stops_says_so_and_starts_anew(tab: Watched, viewer: Vi
 def test_its_recording_is_shown_and_goes_on(tab: Watched, viewer: Viewer) -> None:
     tab.comes_true(lambda: session(viewer).t > 0.3)
     tab.page.get_by_role("button", name="Show the recording").click()
-    tab.comes_true(lambda: viewer._touch is None and viewer._motion.moves)
+    tab.comes_true(lambda: viewer._desk.touch is None and viewer._desk.motion.moves)
     t = session(viewer).t
-    assert viewer._motion.end == pytest.approx(t)
+    assert viewer._desk.motion.end == pytest.approx(t)
     tab.page.get_by_role("button", name="Live", exact=True).click()
-    tab.comes_true(lambda: viewer._touch is not None and session(viewer).t > t + 0.1)
+    tab.comes_true(lambda: viewer._desk.touch is not None and session(viewer).t > t + 0.1)
 
 
 def test_a_result_runs_on_from_the_shown_moment(browser: Any) -> None:  # noqa: F811
@@ -438,7 +438,7 @@ def test_a_result_runs_on_from_the_shown_moment(browser: Any) -> None:  # noqa: 
         viewer.seek(0.5)
         tab.caught_up(viewer.server)  # its keys are known to the page
         tab.page.keyboard.press("l")
-        tab.comes_true(lambda: viewer._touch is not None and session(viewer).t > 0.55)
+        tab.comes_true(lambda: viewer._desk.touch is not None and session(viewer).t > 0.55)
         first = session(viewer).result()
         assert first.recording.t[0] == pytest.approx(0.5)
         assert first.recording.q[0] == pytest.approx(result.recording.q[10])
@@ -521,7 +521,7 @@ def test_keys_pull_what_runs_anew_on_the_same_page_as_well(tab: Watched, viewer:
         tab.page.evaluate("document.activeElement?.blur()")
         tab.page.keyboard.press("g")
         tab.comes_true(lambda: session(viewer).hand is not None and tab.page.evaluate(HELD))
-        held = viewer._touch
+        held = viewer._desk.touch
         assert held is not None and held._drag is not None
         numbers.append(held._drag.number)
         ask(viewer, f"release?hand={numbers[0] if len(numbers) > 1 else 0}")  # a late one, of a drag that is over

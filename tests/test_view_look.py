@@ -67,7 +67,7 @@ def color_at(picture: np.ndarray, at: tuple[int, int]) -> np.ndarray:
 def test_centres_of_mass_are_where_they_are(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
     for layer in ("shapes", "centres of mass"):
         tab.page.get_by_label(layer, exact=True).click()
-    comes_true(lambda: viewer._look.layers == frozenset({"grid", "centres of mass"}))
+    comes_true(lambda: viewer._desk.look.layers == frozenset({"grid", "centres of mass"}))
     for t in (0.5, 1.5):
         viewer.seek(t)
         picture = tab.settled(viewer.server)
@@ -81,11 +81,11 @@ def test_frames_and_names_of_joints_go_with_their_bodies(tab: Watched, viewer: V
     without = tab.settled(viewer.server)
     for layer in ("joint frames", "names"):
         tab.page.get_by_label(layer, exact=True).click()
-    comes_true(lambda: {"joint frames", "names"} <= viewer._look.layers)
+    comes_true(lambda: {"joint frames", "names"} <= viewer._desk.look.layers)
     assert (np.abs(tab.settled(viewer.server) - without).max(axis=-1) > 60).sum() > 200
-    names = viewer._stage.marks["names"]
+    names = viewer._desk.stage.marks["names"]
     for t in (1.0, 2.0):
-        places = names.at(viewer._motion.at(t))[0]
+        places = names.at(viewer._desk.motion.at(t))[0]
         for k, name in enumerate(chain.system.joints):
             joint = chain.system.joints[name]
             body = joint.child.name
@@ -235,14 +235,14 @@ def test_controls_of_live_edit_and_recordings_have_names_and_say_what_is_wrong(
         for folder in ("Switches", "Parameters", "Joints"):
             tab.page.get_by_text(folder, exact=True).first.click()
         tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
-        touch = viewer._touch
+        touch = viewer._desk.touch
         assert touch is not None
         touch.later(lambda: touch.session.change({"m0": -1.0}))
         tab.page.get_by_role("alert").filter(has_text="refused").wait_for()
         touch.later(lambda: touch.session.change({"m0": 2.0}))
         tab.comes_true(lambda: tab.page.get_by_role("alert").filter(has_text="refused").count() == 0)
         viewer.keep()
-        viewer._controls.running(True)
+        viewer._desk.controls.running(True)
         tab.page.get_by_role("status").filter(has_text="running").wait_for()
     path = tmp_path / "chain.html"
     nx.record(nx.simulate(nx.load("hinge-chain"), 0.2, nx.RungeKutta4(1e-3), output_every=10), path)
@@ -256,14 +256,14 @@ def test_keys_act_where_a_box_was_clicked_last(tab: Watched, viewer: Viewer) -> 
     """Space is the box's, all other keys are the page's."""
     box = tab.page.get_by_label("joint axes", exact=True)
     box.click()
-    comes_true(lambda: "joint axes" in viewer._look.layers)
+    comes_true(lambda: "joint axes" in viewer._desk.look.layers)
     try:
         tab.page.keyboard.press("u")
-        comes_true(lambda: viewer._units != SI)
+        comes_true(lambda: viewer._desk.units != SI)
         tab.page.keyboard.press("t")
-        comes_true(lambda: viewer._look.opacity < 1.0)
+        comes_true(lambda: viewer._desk.look.opacity < 1.0)
         tab.page.keyboard.press(" ")
-        comes_true(lambda: "joint axes" not in viewer._look.layers)
+        comes_true(lambda: "joint axes" not in viewer._desk.look.layers)
         assert not viewer.playing
     finally:
         viewer.units(False)
@@ -314,22 +314,22 @@ def test_the_page_says_why_a_run_was_broken_off(browser: Any) -> None:
         viewer.show(whole)
         page.comes_true(lambda: said.count() == 0)
     with Viewer(result, port=viewer_port(), language="zh") as viewer:
-        assert viewer._controls._status.content.count("已停止") == 1
+        assert viewer._desk.controls._status.content.count("已停止") == 1
 
 
 def test_labels_are_chinese_where_that_is_asked(chain: nx.Result) -> None:
     """Every label of the page has a translation; names of the model stay as they are."""
     with Viewer(chain, port=viewer_port(), ghost=chain, language="zh") as viewer:
         viewer.select("link3")
-        text = viewer._inquiry._text.content
+        text = viewer._desk.inquiry._text.content
         assert "质量" in text and "约束反力： hinge3" in text
         viewer.select("hinge2")
-        viewer._inquiry.measure("link1", np.zeros(3))
+        viewer._desk.inquiry.measure("link1", np.zeros(3))
         viewer.play()
-        assert viewer._controls._play.label == "暂停"
+        assert viewer._desk.controls._play.label == "暂停"
         viewer.pause()
-        assert viewer._controls._play.label == "播放"
-        assert viewer._words.missing == set()
+        assert viewer._desk.controls._play.label == "播放"
+        assert viewer._desk.words.missing == set()
 
 
 def test_live_edit_and_recordings_are_chinese_too(tmp_path: Path) -> None:
@@ -345,17 +345,17 @@ def test_live_edit_and_recordings_are_chinese_too(tmp_path: Path) -> None:
         other.add_body("new one", mass=1.0, inertia=(1.0, 1.0, 1.0))
         other.add_joint(nx.Fixed("again", other.ground, "rod"))
         new = editing.show(other, nx.assemble(other))
-        told = viewer._controls._told.content
+        told = viewer._desk.controls._told.content
         assert "新增物体 new one" in new and "参数 m 1.0 → 2.0" in new
         assert "个物体" in told and "个自由度" in told and "冗余" in told
         viewer.live(nx.Session(system, nx.RungeKutta4(1e-3)))
-        touch = viewer._touch
+        touch = viewer._desk.touch
         assert touch is not None
         touch.session.change({"m": 3.0})
         touch.said = "…"
-        touch.controls.tell(viewer._motion)
+        touch.controls.tell(viewer._desk.motion)
         assert touch.controls._undo.label == "撤销: 修改 m" and "被拒绝" in touch.controls._wrong.content
-        assert viewer._words.missing == set()
+        assert viewer._desk.words.missing == set()
     words = Words("zh")
     result = nx.simulate(nx.load("hinge-chain"), 0.1, nx.RungeKutta4(1e-3), output_every=10)
     text = page_of(Motion.of(result), Look(), Setting(0.5, words))
@@ -470,7 +470,7 @@ def left_out(viewer: Viewer) -> list[str]:
 
 def test_what_is_left_out_is_counted() -> None:
     with Viewer(many(62), port=viewer_port()) as viewer:
-        assert len(viewer._controls._sliders) == 60 and left_out(viewer) == ["*and 2 more*"]
+        assert len(viewer._desk.controls._sliders) == 60 and left_out(viewer) == ["*and 2 more*"]
         viewer.units(True)
         assert left_out(viewer) == ["*and 2 more*"]
         viewer.look(Look(PLAIN | {"trails"}))
@@ -482,7 +482,7 @@ def test_what_is_left_out_is_counted() -> None:
     with Viewer(result, port=viewer_port()) as viewer:
         assert left_out(viewer) == []
         kinds = ("position", "velocity", "acceleration", "angular_velocity", "angular_acceleration")
-        viewer._controls.plots.add([(kind, f"rod{k}") for kind in kinds for k in range(3)])
-        assert left_out(viewer) == ["*and 4 more*"] and len(viewer._controls.plots.shown) == 13
-        viewer._controls.plots.drop()
+        viewer._desk.controls.plots.add([(kind, f"rod{k}") for kind in kinds for k in range(3)])
+        assert left_out(viewer) == ["*and 4 more*"] and len(viewer._desk.controls.plots.shown) == 13
+        viewer._desk.controls.plots.drop()
         assert left_out(viewer) == []

@@ -96,9 +96,9 @@ def test_the_speed_is_chosen_on_the_page(tab: Watched, viewer: Viewer) -> None:
         for label, speed in (("0.1×", 0.1), ("5×", 5.0)):
             tab.page.get_by_label("speed", exact=True).click()
             tab.page.get_by_role("option", name=label, exact=True).click()
-            comes_true(lambda speed=speed: viewer._time.speed == speed)
+            comes_true(lambda speed=speed: viewer._desk.time.speed == speed)
     finally:
-        viewer._controls._speed.value = "1×"
+        viewer._desk.controls._speed.value = "1×"
 
 
 # --- slider, drag, wheel --------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_the_slider_sets_the_time_and_stops(tab: Watched, viewer: Viewer) -> Non
 
 
 def test_a_drag_with_the_left_button_turns_the_view_about_its_centre(tab: Watched, viewer: Viewer) -> None:
-    comes_true(lambda: np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-3))
+    comes_true(lambda: np.allclose(eye(viewer)[0], viewer._desk.stage.eye, atol=1e-3))
     first = tab.settled(viewer.server)
     position, target = eye(viewer)
     x, y = middle(tab)
@@ -127,10 +127,10 @@ def test_a_drag_with_the_left_button_turns_the_view_about_its_centre(tab: Watche
     tab.page.mouse.down()
     tab.page.mouse.move(x + 120, y + 40, steps=8)
     tab.page.mouse.up()
-    comes_true(lambda: bool(np.linalg.norm(eye(viewer)[0] - position) > 0.3 * viewer._stage.size))
+    comes_true(lambda: bool(np.linalg.norm(eye(viewer)[0] - position) > 0.3 * viewer._desk.stage.size))
     picture = tab.settled()
     after, target_after = eye(viewer)
-    np.testing.assert_allclose(target_after, target, atol=1e-3 * viewer._stage.size)
+    np.testing.assert_allclose(target_after, target, atol=1e-3 * viewer._desk.stage.size)
     assert np.linalg.norm(after - target) == pytest.approx(np.linalg.norm(position - target), rel=0.02)
     assert np.abs(picture - first).max() > 60
 
@@ -139,7 +139,7 @@ def test_the_wheel_comes_nearer_and_goes_away(tab: Watched, viewer: Viewer) -> N
     def distance() -> float:
         return float(np.linalg.norm(np.subtract(*eye(viewer))))
 
-    comes_true(lambda: np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-3))
+    comes_true(lambda: np.allclose(eye(viewer)[0], viewer._desk.stage.eye, atol=1e-3))
     start = distance()
     tab.page.mouse.move(*middle(tab))
     tab.comes_true(lambda: tab.page.mouse.wheel(0, -200) or distance() < 0.9 * start)
@@ -152,10 +152,10 @@ def test_reset_brings_time_and_camera_back(tab: Watched, viewer: Viewer) -> None
     viewer.seek(2.0)
     tab.page.mouse.move(*middle(tab))
     tab.page.mouse.wheel(0, -400)
-    comes_true(lambda: not np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-2))
+    comes_true(lambda: not np.allclose(eye(viewer)[0], viewer._desk.stage.eye, atol=1e-2))
     tab.settled()
     tab.page.get_by_role("button", name="Reset", exact=True).click()
-    comes_true(lambda: viewer.t == 0.0 and np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-2))
+    comes_true(lambda: viewer.t == 0.0 and np.allclose(eye(viewer)[0], viewer._desk.stage.eye, atol=1e-2))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_standard_views_look_along_the_axes(
 def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
     tab.page.get_by_label("follow", exact=True).click()
     tab.page.get_by_role("option", name="link6", exact=True).click()
-    comes_true(lambda: viewer._look.follow == "link6")
+    comes_true(lambda: viewer._desk.look.follow == "link6")
     place = centers(chain, 0.0)[5]
     for t in (0.0, 0.6, 1.2):
         picture = at(tab, viewer, t)
@@ -198,17 +198,17 @@ def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_en
     result = nx.simulate(system, t_end=t_end, output_every=5)
     with on_a_free_port(result) as viewer:
         viewer.pause()
-        viewer.look(Look(frozenset({"shapes"}), follow=viewer._look.follow))
+        viewer.look(Look(frozenset({"shapes"}), follow=viewer._desk.look.follow))
         with opened(browser, viewer.address) as tab:
             tab.comes_true(
-                lambda: viewer.watched and not viewer._cameras.new
+                lambda: viewer.watched and not viewer._desk.cameras.new
             )  # the camera has stepped back where it must
             tab.page.evaluate(
                 "document.querySelectorAll('.mantine-Notification-root, #nexdyn-cube').forEach(x => x.style.visibility = 'hidden')"
             )
             boxes = []
             for dark, t in [(False, 0.0), (False, t_end / 2), (False, t_end), (True, 0.0), (True, t_end)]:
-                if dark != viewer._dark:
+                if dark != viewer._desk.dark:
                     viewer.dark(dark)
                     tab.until("document.documentElement.dataset.mantineColorScheme === 'dark'")
                 picture = at(tab, viewer, t)
@@ -265,10 +265,10 @@ def test_a_layer_appears_when_its_box_is_ticked(
         return int(changed.sum())
 
     tab.page.get_by_label(layer, exact=True).click()
-    tab.comes_true(lambda: layer in viewer._look.layers and new_pixels() > 30)
+    tab.comes_true(lambda: layer in viewer._desk.look.layers and new_pixels() > 30)
     shown = new_pixels()
     tab.page.get_by_label(layer, exact=True).click()
-    tab.comes_true(lambda: layer not in viewer._look.layers and new_pixels() < 0.2 * shown)
+    tab.comes_true(lambda: layer not in viewer._desk.look.layers and new_pixels() < 0.2 * shown)
 
 
 def test_contact_forces_are_arrows_on_the_page(browser: Any) -> None:
@@ -389,9 +389,9 @@ def test_the_camera_steps_back_where_the_canvas_becomes_narrow_and_comes_back(br
     with on_a_free_port(chain) as viewer, opened(browser, viewer.address, size=(1400, 640)) as tab:
         viewer.pause()
         viewer.look(Look(PLAIN))
-        tab.comes_true(lambda: viewer.watched and not viewer._cameras.new)
+        tab.comes_true(lambda: viewer.watched and not viewer._desk.cameras.new)
         (client,) = viewer.server.get_clients().values()
-        stage = viewer._stage
+        stage = viewer._desk.stage
 
         def framed() -> bool:
             seen = stage.camera(max(0.2, client.camera.aspect))
@@ -578,9 +578,9 @@ def test_a_pose_has_a_slider_for_every_joint(browser: Any) -> None:
             tab.page.locator('[role=slider][aria-valuenow^="1.57"]').first.press(
                 "Home"
             )  # hinge1, to its least angle, −π
-            tab.comes_true(lambda: viewer._frame is not None)
-            assert viewer._frame is not None
-            np.testing.assert_allclose(viewer._frame.position[0], (0, 0, 0.2), atol=1e-3)
+            tab.comes_true(lambda: viewer._desk.frame is not None)
+            assert viewer._desk.frame is not None
+            np.testing.assert_allclose(viewer._desk.frame.position[0], (0, 0, 0.2), atol=1e-3)
             assert np.abs(tab.settled(viewer.server) - first).max() > 60
             assert tab.faults == []
 

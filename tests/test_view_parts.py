@@ -210,4 +210,4 @@ def test_a_driver_of_a_whole_orientation_is_a_ring_about_each_axis_of_its_frame(
     assert [link.name for link in drawn] == ["pose"] * 3
     np.testing.assert_array_equal([link.along[0][1] for link in drawn], np.eye(3))
     with Viewer(system, port=free_port(LOOPBACK, 18730)) as viewer:
-        assert len(viewer._stage._links) == 3
+        assert len(viewer._desk.stage.links) == 3

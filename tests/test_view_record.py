@@ -498,11 +498,11 @@ def test_sliders_of_a_recorded_pose_move_all_that_a_stage_moves(browser: Any, tm
         with on_a_free_port(system) as viewer:
             viewer.look(Look(frozenset(LAYERS)))
             viewer.pose(q)
-            stage, found = viewer._stage, page.page.evaluate(NODES)
-            moved = [(handle, handle.batched_positions, handle.batched_wxyzs) for handle, _ in stage._batches]
-            moved += [(x, x.batched_positions, x.batched_wxyzs) for x in stage._links]
+            stage, found = viewer._desk.stage, page.page.evaluate(NODES)
+            moved = [(handle, handle.batched_positions, handle.batched_wxyzs) for handle, _ in stage.batches]
+            moved += [(x, x.batched_positions, x.batched_wxyzs) for x in stage.links]
             moved += [
-                (x.handle, *x.at(stage._frame))
+                (x.handle, *x.at(stage.frame))
                 for name, x in stage.marks.items()
                 if getattr(x, "handle", None) is not None
             ]
@@ -511,13 +511,13 @@ def test_sliders_of_a_recorded_pose_move_all_that_a_stage_moves(browser: Any, tm
                 np.testing.assert_allclose(found[handle.name][0], np.ravel(at), atol=2e-5, err_msg=handle.name)
                 same = np.sum(np.reshape(found[handle.name][1], (-1, 4)) * np.asarray(turn), axis=1)
                 np.testing.assert_allclose(np.abs(same), 1.0, atol=1e-5, err_msg=handle.name)
-            for link in stage._links:
+            for link in stage.links:
                 np.testing.assert_allclose(found[link.name][2], np.ravel(link.batched_scales), rtol=1e-4)
-            for i, handle, _ in stage._singles:
-                np.testing.assert_allclose(found[handle.name][0], stage._frame.position[i], atol=2e-5)
-                assert abs(np.dot(found[handle.name][1], stage._frame.quaternion[i])) == pytest.approx(1.0, abs=1e-5)
+            for i, handle, _ in stage.singles:
+                np.testing.assert_allclose(found[handle.name][0], stage.frame.position[i], atol=2e-5)
+                assert abs(np.dot(found[handle.name][1], stage.frame.quaternion[i])) == pytest.approx(1.0, abs=1e-5)
             names = stage.marks["names"]
-            for handle, at in zip(names.handles, names.at(stage._frame)[0], strict=True):
+            for handle, at in zip(names.handles, names.at(stage.frame)[0], strict=True):
                 np.testing.assert_allclose(found[handle.name][0], at, atol=2e-5)
         page.page.keyboard.press("r")
         at_first = [x for x in found if begun[x] is not None and x.startswith("/motion/") and begun[x] != found[x]]

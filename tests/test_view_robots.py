@@ -56,11 +56,11 @@ def tab(browser: Any, viewer: Viewer) -> Iterator[Watched]:  # noqa: F811
 def seen(viewer: Viewer, tab: Watched, wanted: str) -> tuple[str, tuple[float, float]]:
     """A body that is seen where the centre of mass of another one is, and where in the window that is."""
     tab.settled(viewer.server)
-    f, system = viewer._motion.at(viewer.t), viewer.system
-    i = viewer._stage.row[wanted]
+    f, system = viewer._desk.motion.at(viewer.t), viewer.system
+    i = viewer._desk.stage.row[wanted]
     com = system.bodies[wanted].resolved(system.values).com
     at = f.position[i] + rotation_matrix(f.quaternion[i].astype(float)) @ com
-    hit = viewer._inquiry.pick(eye(viewer)[0], at - eye(viewer)[0], viewer.t)
+    hit = viewer._desk.inquiry.pick(eye(viewer)[0], at - eye(viewer)[0], viewer.t)
     assert hit is not None
     box = tab.canvas_box()
     row, column = seen_at(viewer, (round(box["height"]), round(box["width"])), at)
@@ -108,7 +108,7 @@ def test_its_links_are_named_by_the_mouse_and_by_their_layer(tab: Watched, viewe
         .map(([, node]) => node.message.props.text)"""
     names = [name for text in tab.page.evaluate(script) for name in text.split("\n")]  # in one place below each other
     move = {name for name, joint in viewer.system.joints.items() if joint.kind != "fixed"}
-    assert set(names) >= move | {*viewer._motion.bodies} and len(names) == len(set(names))
+    assert set(names) >= move | {*viewer._desk.motion.bodies} and len(names) == len(set(names))
     viewer.look(Look(PLAIN))
 
 

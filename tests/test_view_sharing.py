@@ -64,7 +64,7 @@ def test_films_and_pictures_are_seen_through_the_camera_of_the_browser_that_asks
     tab.page.mouse.wheel(0, -150)
     tab.settled(viewer.server)
     camera = client.camera
-    viewer._time.speed = 8.0
+    viewer._desk.time.speed = 8.0
     try:
         viewer.seek(1.0)
         name, content = saved(tab, "Picture")
@@ -82,7 +82,7 @@ def test_films_and_pictures_are_seen_through_the_camera_of_the_browser_that_asks
             for p in centers(chain, t)[1:]:
                 assert shown[seen_by(camera, shown.shape, p)].min() < 200, (t, shown.shape)  # the floor is lighter
     finally:
-        viewer._time.speed = 1.0
+        viewer._desk.time.speed = 1.0
     tab.comes_true(lambda: notes(tab).count() == 0)
 
 
@@ -126,11 +126,11 @@ def test_without_ffmpeg_the_page_names_the_extra_and_goes_on(
     note.wait_for()
     note.get_by_role("button").click()
     note.wait_for(state="hidden")
-    assert saved(tab, "Picture")[1].startswith(b"\x89PNG") and viewer._controls.sharing.making == set()
+    assert saved(tab, "Picture")[1].startswith(b"\x89PNG") and viewer._desk.controls.sharing.making == set()
 
 
 def test_a_tab_that_is_closed_ends_its_film_and_disturbs_nobody(browser: Any, tab: Watched, viewer: Viewer) -> None:
-    viewer._time.speed = 0.05  # 2,400 pictures
+    viewer._desk.time.speed = 0.05  # 2,400 pictures
     tab.comes_true(lambda: notes(tab).count() == 0)  # those of before have gone
     try:
         with opened(browser, viewer.address) as other:
@@ -142,10 +142,10 @@ def test_a_tab_that_is_closed_ends_its_film_and_disturbs_nobody(browser: Any, ta
             other.page.get_by_role("button", name="GIF", exact=True).click()
             note.filter(has_text="another file is being made").wait_for()
             viewer.seek(0.7)
-            assert viewer._controls.sharing.making != set()
-        comes_true(lambda: viewer._controls.sharing.making == set())
+            assert viewer._desk.controls.sharing.making != set()
+        comes_true(lambda: viewer._desk.controls.sharing.making == set())
     finally:
-        viewer._time.speed = 1.0
+        viewer._desk.time.speed = 1.0
     assert saved(tab, "Picture")[0] == "hinge-chain.png" and not viewer.ended
 
 

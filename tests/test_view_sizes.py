@@ -107,17 +107,17 @@ def test_a_length_that_is_changed_by_its_slider_is_drawn_picked_and_told(browser
         with opened(browser, viewer.address) as tab:
             tab.comes_true(lambda: viewer.watched and session(viewer).t > 0.05)
             viewer.select("rod")
-            viewer._inquiry.measure("ball", np.zeros(3))
-            viewer._inquiry.measure("ground", np.zeros(3))
+            viewer._desk.inquiry.measure("ball", np.zeros(3))
+            viewer._desk.inquiry.measure("ground", np.zeros(3))
             viewer.pause()
             tab.caught_up(viewer.server)
-            tab.comes_true(lambda: not viewer._cameras.new)  # it stands where it was put
+            tab.comes_true(lambda: not viewer._desk.cameras.new)  # it stands where it was put
             camera = eye(viewer)[0]
             assert length(drawn(tab, viewer, 0)) == pytest.approx(1.0, abs=1e-4)
             slide(tab, "L", "End")
             tab.comes_true(lambda: session(viewer).system.values["L"] == 2.0)
             tab.comes_true(lambda: length(drawn(tab, viewer, 0)) == pytest.approx(2.0, abs=1e-4))
-            rod, now = drawn(tab, viewer, 0), viewer._motion.at(viewer.t)
+            rod, now = drawn(tab, viewer, 0), viewer._desk.motion.at(viewer.t)
             ends = np.sort(np.linalg.norm(rod, axis=1))
             assert ends[0] == pytest.approx(np.hypot(0.05, 0.05), abs=1e-4)  # it hangs where it hung
             np.testing.assert_allclose(rod.mean(axis=0), now.position[0], atol=1e-4)
@@ -129,12 +129,12 @@ def test_a_length_that_is_changed_by_its_slider_is_drawn_picked_and_told(browser
             assert np.linalg.norm(outline, axis=1).max() > 1.95
             ahead = np.array([0.0, 1.0, 0.0])
             lower = now.position[0] * 1.9  # where nothing was before
-            hit = viewer._inquiry.pick(lower - 5.0 * ahead, ahead, viewer.t)
+            hit = viewer._desk.inquiry.pick(lower - 5.0 * ahead, ahead, viewer.t)
             assert hit is not None and hit.body == "rod"
             tab.comes_true(lambda: "2.000" in tab.page.locator(".nexdyn-ruler").inner_text())
             np.testing.assert_allclose(eye(viewer)[0], camera, atol=1e-6)
             assert viewer.selected == "body:rod" and viewer.looks.arrows == 2.0
-            assert len(viewer._inquiry._points) == 2
+            assert len(viewer._desk.inquiry._points) == 2
             tab.page.get_by_role("button", name="Undo: change L").click()
             tab.comes_true(lambda: length(drawn(tab, viewer, 0)) == pytest.approx(1.0, abs=1e-4))
             assert tab.faults == []
@@ -156,7 +156,7 @@ def test_its_recording_is_drawn_in_the_sizes_of_each_moment(browser: Any, tmp_pa
                 viewer.seek(t)
                 tab.comes_true(lambda long=long: length(drawn(tab, viewer, 0)) == pytest.approx(long, abs=1e-4))
                 np.testing.assert_allclose(
-                    drawn(tab, viewer, 0).mean(axis=0), viewer._motion.at(t).position[0], atol=1e-4
+                    drawn(tab, viewer, 0).mean(axis=0), viewer._desk.motion.at(t).position[0], atol=1e-4
                 )
             assert tab.faults == []
     studio = Studio(Motion.of(result), Shot(size=(64, 48)))

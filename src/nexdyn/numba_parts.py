@@ -50,10 +50,10 @@ with contextlib.suppress(ImportError):  # the same, and nobody asks for it
     from numba.np import arrayobj
 
 __all__ = [
-    "AbstractTemplate", "AttributeTemplate", "CPUDispatcher", "NumbaError", "NumbaWarning", "arrayobj", "bytecode", "caching", "cgutils", "codegen",
-    "compiler", "dispatcher", "event", "ffi", "functions", "impl_ret_borrowed", "infer_getattr", "infer_global", "ir", "llvm",
-    "lower_builtin", "lower_cast", "lower_getattr_generic", "lower_setattr_generic", "models", "newpassmanagers", "numba_ir",
-    "overload", "register_model", "signature", "targetconfig", "templates", "types",
+    "AbstractTemplate", "AttributeTemplate", "CPUDispatcher", "NumbaError", "NumbaWarning", "arrayobj", "bytecode", "caching", "cgutils",
+    "codegen", "compiler", "dispatcher", "event", "ffi", "functions", "impl_ret_borrowed", "infer_getattr", "infer_global", "ir", "llvm",
+    "lower_builtin", "lower_cast", "lower_getattr_generic", "lower_setattr_generic", "models", "newpassmanagers", "numba_ir", "overload",
+    "register_model", "signature", "targetconfig", "templates", "types",
 ]  # fmt: skip
 
 PLAIN = "NEXDYN_PLAIN_NUMBA"

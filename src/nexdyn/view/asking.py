@@ -100,7 +100,7 @@ def _number(given: dict[str, str]) -> int:
 
 
 def _touch(of: Inquiry) -> Touch:
-    touch = of.viewer._touch
+    touch = of.desk.touch
     if touch is None:
         raise InputError("nothing runs on this page: a system that is live can be dragged")
     return touch
@@ -137,9 +137,9 @@ def _release(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
 
 def _seek(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
     """To the time of a plot where that was clicked; what runs goes on."""
-    t, viewer = _time(given, "a click in a plot"), of.viewer
-    if viewer._touch is None and viewer._motion.moves:
-        viewer.seek(t)
+    t, desk = _time(given, "a click in a plot"), of.desk
+    if desk.touch is None and desk.motion.moves:
+        desk.viewer.seek(t)
     return {}
 
 
@@ -150,7 +150,7 @@ def _draws(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
         pictures = np.nan
     if not 0.0 <= pictures < np.inf:
         raise InputError("pictures is how many a page draws a second")
-    of.viewer._pace.tell(given.get("page", ""), pictures)
+    of.desk.pace.tell(given.get("page", ""), pictures)
     return {}
 
 

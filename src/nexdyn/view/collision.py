@@ -42,7 +42,7 @@ class CollisionShapes:
         by_surface: dict[int, list[Piece]] = defaultdict(list)
         for piece in drawn:
             by_surface[id(piece.surface)].append(piece)
-        self._groups = []
+        self.groups = []
         for k, group in enumerate(by_surface.values()):
             marks = Marks([row[p.body] for p in group], [p.R_BS for p in group], [p.p_BS for p in group])
             at, q = marks.at(f)
@@ -52,14 +52,14 @@ class CollisionShapes:
                 batched_colors=linear(np.array(COLOR) / 255.0), lod="off", cast_shadow=False, receive_shadow=False,
                 flat_shading=not surface.smooth,
             )  # fmt: skip
-            self._groups.append(marks)
+            self.groups.append(marks)
 
     @property
     def nodes(self) -> list[Any]:
         """What is seen or not."""
-        return [marks.handle for marks in self._groups]
+        return [marks.handle for marks in self.groups]
 
     def show(self, f: Frame) -> None:
         """Put them where their bodies are."""
-        for marks in self._groups:
+        for marks in self.groups:
             marks.show(f)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import threading
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -25,7 +24,7 @@ from nexdyn.view.stage import LAYERS, SIDES, Look
 from nexdyn.view.units import SI
 
 if TYPE_CHECKING:
-    from nexdyn.view.viewer import Viewer
+    from nexdyn.view.desk import Desk
 
 SPEEDS = {"0.05×": 0.05, "0.1×": 0.1, "0.25×": 0.25, "0.5×": 0.5, "1×": 1.0, "2×": 2.0, "5×": 5.0, "20×": 20.0}
 NOBODY = NOTHING = "(nothing)"
@@ -37,8 +36,8 @@ MOST_SLIDERS, MOST_NAMES = 60, 500
 class Controls:
     """Buttons, sliders and plots of a viewer, the same in every browser."""
 
-    def __init__(self, viewer: Viewer) -> None:
-        self.viewer, self.gui, self.w = viewer, viewer.server.gui, viewer._words
+    def __init__(self, desk: Desk) -> None:
+        self.desk, self.gui, self.w = desk, desk.server.gui, desk.words
         self._sliders: list[Any] = []
         self._posing: list[Shared] = []
         """The same, as a hand and the program set them."""
@@ -49,35 +48,35 @@ class Controls:
         self._factors: list[float] = []
         self._q = np.zeros(0)
         gui = self.gui
-        gui.set_panel_label(viewer.system.name)
+        gui.set_panel_label(desk.system.name)
         self._status = gui.add_html("", visible=False)
         self._told = gui.add_html("", visible=False)
         self._add_playback()
-        viewer._inquiry.add_selected(gui)
+        desk.inquiry.add_selected(gui)
         self._add_show()
         # of a pose they are what is wanted first
         self._joints = gui.add_folder(self.w("Joints"), visible=False, order=self._live.order + 0.1)
         self._add_coordinates()
-        self.sharing = Sharing(viewer, gui)
+        self.sharing = Sharing(desk, gui)
         self._add_end()
         self._add_plots()
         gui.main_panel.dock_right()
         gui.main_panel.set_width(330)
         self.new_motion()
-        self.tell(viewer._look)
+        self.tell(desk.look)
 
     # --- the parts ------------------------------------------------------------------------------------------------
 
     def _add_playback(self) -> None:
-        gui, viewer, w = self.gui, self.viewer, self.w
+        gui, desk, w = self.gui, self.desk, self.w
         self._member: Any = None
-        if viewer._batch is not None:
-            self._members = labels(viewer._batch, w)
+        if desk.batch is not None:
+            self._members = labels(desk.batch, w)
             self._member = gui.add_dropdown(w("member"), tuple(self._members))
             self._member.on_update(self._member_chosen)
         self._play = gui.add_button(w("Pause"))
         self._time = gui.add_slider(w("time [s]"), 0.0, 1.0, 1e-3, 0.0)
-        self._clock = Shared(viewer.server, self._time, viewer.seek)
+        self._clock = Shared(desk.server, self._time, desk.viewer.seek)
         self._speed = gui.add_dropdown(w("speed"), tuple(SPEEDS), initial_value="1×")
         self._loop = gui.add_checkbox(w("repeat"), True)
         self._follow = gui.add_dropdown(w("follow"), self._bodies(), initial_value=w(NOBODY))
@@ -91,33 +90,33 @@ class Controls:
 
         @self._speed.on_update
         def _(_: Any) -> None:
-            viewer._time.speed = SPEEDS[self._speed.value]
+            desk.time.speed = SPEEDS[self._speed.value]
 
         @self._loop.on_update
         def _(_: Any) -> None:
-            viewer._time.repeats = self._loop.value
+            desk.time.repeats = self._loop.value
 
         @self._reset.on_click
         def _(_: Any) -> None:
-            viewer.reset()
+            desk.viewer.reset()
 
         self._add_views()
         for label, key, act in (
             ("Play or pause", "space", self._toggle),
-            ("Reset", "R", viewer.reset),
-            ("Next sample", ".", lambda: viewer.step(1)),
-            ("Sample before", ",", lambda: viewer.step(-1)),
+            ("Reset", "R", desk.viewer.reset),
+            ("Next sample", ".", lambda: desk.viewer.step(1)),
+            ("Sample before", ",", lambda: desk.viewer.step(-1)),
             ("Live, or its recording", "L", self._live_pressed),
         ):
             gui.add_command(w(label), hotkey=key).on_trigger(lambda _, act=act: act())
         hold = gui.add_command(w("Grab what is selected: arrow keys pull it, Enter lets go"), hotkey="G")
         hold.on_trigger(lambda event: self._hold(event.client))
         undo = gui.add_command(w("Undo"), hotkey="Z", modifier="cmd/ctrl")
-        undo.on_trigger(lambda _: viewer._touch.undo() if viewer._touch is not None else None)
+        undo.on_trigger(lambda _: desk.touch.undo() if desk.touch is not None else None)
 
     def _add_views(self) -> None:
         """From where one looks, and how light it is."""
-        gui, viewer, w = self.gui, self.viewer, self.w
+        gui, desk, w = self.gui, self.desk, self.w
         sides = {w(side): side for side in SIDES}
         self._side = gui.add_button_group(w("view"), tuple(sides), hint=w("standard views (keys 1 to 7)"))
         self._parallel = gui.add_checkbox(w("parallel"), False, hint=w("no perspective: what is parallel looks so (P)"))
@@ -129,23 +128,23 @@ class Controls:
         @self._side.on_click
         def _(event: Any) -> None:
             if event.client is not None:
-                viewer._cameras.aim(event.client, sides[self._side.value])
+                desk.cameras.aim(event.client, sides[self._side.value])
 
         for k, side in enumerate(SIDES):
             command = gui.add_command(f"{w('View from the')} {w(side)}", hotkey=str(k + 1))
-            command.on_trigger(lambda event, side=side: viewer._cameras.aim(event.client, side))
+            command.on_trigger(lambda event, side=side: desk.cameras.aim(event.client, side))
         self._modes: list[tuple[Shared, Callable[[], bool]]] = []
         for box, now, act, label, key in (
-            (self._parallel, lambda: viewer._cameras.parallel, viewer.lens, "Parallel or perspective", "P"),
-            (self._dark, lambda: viewer._dark, viewer.dark, "Dark or light", "D"),
-            (self._units, lambda: viewer._units != SI, viewer.units, "Millimetres and degrees, or metres and radians", "U"),
+            (self._parallel, lambda: desk.cameras.parallel, desk.viewer.lens, "Parallel or perspective", "P"),
+            (self._dark, lambda: desk.dark, desk.viewer.dark, "Dark or light", "D"),
+            (self._units, lambda: desk.units != SI, desk.viewer.units, "Millimetres and degrees, or metres and radians", "U"),
         ):  # fmt: skip
-            shared = Shared(viewer.server, box, act)
+            shared = Shared(desk.server, box, act)
             self._modes.append((shared, now))
             gui.add_command(w(label), hotkey=key).on_trigger(lambda _, mode=(shared, now, act): self._switch(*mode))
 
     def _bodies(self) -> tuple[str, ...]:
-        return (self.w(NOBODY), *list(self.viewer.system.bodies)[:MOST_NAMES])
+        return (self.w(NOBODY), *list(self.desk.system.bodies)[:MOST_NAMES])
 
     @staticmethod
     def _switch(box: Shared, now: Callable[[], bool], act: Callable[[bool], None]) -> None:
@@ -156,7 +155,7 @@ class Controls:
     def _add_show(self) -> None:
         gui, w = self.gui, self.w
         with gui.add_folder(w("Show")):
-            self._layers = {layer: gui.add_checkbox(w(layer), layer in self.viewer._look.layers) for layer in LAYERS}
+            self._layers = {layer: gui.add_checkbox(w(layer), layer in self.desk.look.layers) for layer in LAYERS}
             self._arrows = gui.add_slider(w("arrow length"), 0.1, 10.0, 0.1, 1.0)
             self._trail = gui.add_slider(w("trail [s]"), 0.1, 10.0, 0.1, 2.0)
             self._more_trails = gui.add_markdown("", visible=False)
@@ -185,17 +184,17 @@ class Controls:
         transparent.on_trigger(lambda _: self._see_through())
 
     def _see_through(self) -> None:
-        viewer = self.viewer
-        viewer.look(replace(viewer._look, opacity=TRANSPARENT if viewer._look.opacity == 1.0 else 1.0))
+        desk = self.desk
+        desk.viewer.look(replace(desk.look, opacity=TRANSPARENT if desk.look.opacity == 1.0 else 1.0))
 
     def _shown(self, control: Any, change: Callable[[Look, Any], Look]) -> Shared:
         """A control of what is seen, which changes its own part of it alone."""
 
         def act(value: Any) -> None:
-            with self.viewer._lock:
-                self.viewer.look(change(self.viewer._look, value))
+            with self.desk.lock:
+                self.desk.viewer.look(change(self.desk.look, value))
 
-        return Shared(self.viewer.server, control, act)
+        return Shared(self.desk.server, control, act)
 
     def _other_section(self, look: Look, chosen: str) -> Look:
         """Another side: at first through the middle of the scene."""
@@ -203,11 +202,11 @@ class Controls:
         if not side:
             return replace(look, section=None)
         along = before is not None and before[0][-1] == side[-1]
-        at = before[1] if along and before is not None else float(self.viewer._stage.center["xyz".index(side[-1])])
+        at = before[1] if along and before is not None else float(self.desk.stage.center["xyz".index(side[-1])])
         return replace(look, section=(side, at))
 
     def _other_plane(self, look: Look, shown: float) -> Look:
-        metres = float(shown) / float(self.viewer._units.of(np.ones(1), "m")[0][0])
+        metres = float(shown) / float(self.desk.units.of(np.ones(1), "m")[0][0])
         return look if look.section is None else replace(look, section=(look.section[0], metres))
 
     def _tell_section(self, section: tuple[str, float] | None) -> None:
@@ -215,10 +214,10 @@ class Controls:
         name = names["" if section is None else section[0]]
         self._looks["section"].tell(name)
         if section is not None:
-            (factor,), unit = self.viewer._units.of(np.ones(1), "m")
+            (factor,), unit = self.desk.units.of(np.ones(1), "m")
             size, middle = (
-                factor * self.viewer._stage.size,
-                factor * self.viewer._stage.center["xyz".index(section[0][-1])],
+                factor * self.desk.stage.size,
+                factor * self.desk.stage.center["xyz".index(section[0][-1])],
             )
             at, digits = float(factor * section[1]), 2 - int(np.floor(np.log10(size)))
             low, high = (round(float(middle + side * 0.6 * size), digits) for side in (-1.0, 1.0))
@@ -236,7 +235,7 @@ class Controls:
 
     def _add_coordinates(self) -> None:
         """Sliders that pose a system that does not move; in loops the others follow."""
-        poser = None if self.viewer._motion.moves else self.viewer.poser
+        poser = None if self.desk.motion.moves else self.desk.viewer.poser
         dials = [] if poser is None else poser.dials
         self._dials, self._left_out = dials[:MOST_SLIDERS], len(dials) - MOST_SLIDERS
         self._posed = {dial.label: dial.value for dial in self._dials}
@@ -252,12 +251,12 @@ class Controls:
             self._more = None
         with self._joints:
             for dial in self._dials:
-                (factor,), unit = self.viewer._units.of(np.ones(1), dial.unit)
+                (factor,), unit = self.desk.units.of(np.ones(1), dial.unit)
                 low, high = float(factor * dial.lower), float(factor * dial.upper)
                 value = min(max(float(factor * self._at.get(dial.label, dial.value)), low), high)
                 slider = self.gui.add_slider(f"{dial.label} [{unit}]", low, high, (high - low) / 1000.0, value)
                 self._sliders.append(slider)
-                shared = Shared(self.viewer.server, slider, lambda _: None)
+                shared = Shared(self.desk.server, slider, lambda _: None)
                 shared.act = partial(self._set_by_hand, dial, shared)
                 self._posing.append(shared)
                 self._factors.append(float(factor))
@@ -269,11 +268,11 @@ class Controls:
 
     def put(self, dial: Dial, shown: float, by: Any = None) -> None:
         """Put a joint where its slider is, in the page's units; where that cannot be, the slider goes back and the browser `by` is told."""
-        poser, k = self.viewer.poser, self._dials.index(dial)
+        poser, k = self.desk.viewer.poser, self._dials.index(dial)
         value = shown / self._factors[k]
         if poser is None or value == self._at.get(dial.label, self._posed[dial.label]):
             return
-        with self.viewer._lock:
+        with self.desk.lock:
             try:
                 q = poser.move(dial.label, value)
             except NexDynError as error:
@@ -286,17 +285,17 @@ class Controls:
             for other, moved, scale in zip(self._dials, self._posing, self._factors, strict=True):
                 self._at[other.label] = value if other is dial else other.of(poser.of_joint(other.joint, q))
                 moved.tell(scale * self._at[other.label])
-            self.viewer.pose(q)
+            self.desk.viewer.pose(q)
 
     def _complain(self, client: Any, error: NexDynError) -> None:
-        for one in self.viewer.server.get_clients().values() if client is None else [client]:
+        for one in self.desk.server.get_clients().values() if client is None else [client]:
             one.add_notification("NexDyn", self.w.error(error), color="red", auto_close_seconds=20.0)
 
     @property
     def moved(self) -> dict[str, Any]:
         """The coordinates [rad, m] of joints that were put elsewhere by hand: a number, or of joints of several freedoms a list."""
         found: dict[str, Any] = {}
-        poser = self.viewer.poser
+        poser = self.desk.viewer.poser
         for dial in self._dials:
             stands = self._at.get(dial.label, dial.value)
             if poser is not None and dial.joint in self._by_hand and stands != self._posed[dial.label]:
@@ -311,16 +310,16 @@ class Controls:
         button.on_click(lambda event: act(event.client))
 
     def _add_end(self) -> None:
-        viewer = self.viewer
+        desk = self.desk
         end = self.gui.add_button(self.w("End"), hint=self.w("ends the viewer, not only this page (Esc)"), color="gray")
-        end.on_click(lambda _: threading.Thread(target=viewer.close).start())
+        end.on_click(lambda _: threading.Thread(target=desk.viewer.close).start())
         escape = self.gui.add_command(self.w("End"), hotkey="escape")
-        escape.on_trigger(lambda _: threading.Thread(target=viewer.close).start())
+        escape.on_trigger(lambda _: threading.Thread(target=desk.viewer.close).start())
 
     def _add_plots(self) -> None:
         panel = self.gui.add_panel()
-        self.plots = Plots(self.viewer, self.gui, panel)
-        self.viewer._inquiry.add_tree(self.gui, panel)
+        self.plots = Plots(self.desk, self.gui, panel)
+        self.desk.inquiry.add_tree(self.gui, panel)
         panel.dock_left()
         panel.set_width(360)
 
@@ -333,7 +332,7 @@ class Controls:
         if self._play.label != label:
             self._play.label = label
         self.move_cursors(t)
-        self.viewer._inquiry.tell()
+        self.desk.inquiry.tell()
 
     def tell_time(self, t: float) -> None:
         """Put the slider where the time is, unless a hand is on it."""
@@ -341,7 +340,7 @@ class Controls:
 
     def move_cursors(self, t: float) -> None:
         """Move the plots' cursors, unless the plots are being laid out."""
-        if self.viewer._plots_move(time.monotonic()):
+        if self.desk.calm.lets_cursors_move():
             for plot in self.plots.everything:
                 plot.at(t)
 
@@ -367,10 +366,10 @@ class Controls:
 
     def new_motion(self) -> None:
         """Fit the controls to another motion."""
-        viewer, m = self.viewer, self.viewer._motion
+        desk, m = self.desk, self.desk.motion
         span = max(m.end - m.start, 1e-9)
         self._time.min, self._time.max, self._time.step = m.start, m.start + span, span / 1000.0
-        moving, live = m.moves, viewer._touch is not None
+        moving, live = m.moves, desk.touch is not None
         for control in (self._play, self._time, self._loop):
             control.visible = moving and not live
         self._speed.visible, self._reset.visible = moving or live, not live
@@ -380,11 +379,11 @@ class Controls:
         if not live and m.result is not None and m.result.message:  # it was broken off
             self._say(self.w("stopped"), f": {self.w.error(m.result.message)}")
         self.plots.new_motion(moving, live)
-        self.sync(viewer.t, viewer.playing)
+        self.sync(desk.t, desk.viewer.playing)
 
     def _tell_trails(self) -> None:
         """Tell how many bodies and markers leave none, where they are seen."""
-        stage = self.viewer._stage
+        stage = self.desk.stage
         told = f"{self.w('trails')}: {more}" if (more := self.w.more(stage.without_trail)) else ""
         shown = bool(told) and "trails" in stage.look.layers
         if (self._more_trails.content, self._more_trails.visible) != (told, shown):
@@ -392,7 +391,7 @@ class Controls:
 
     def new_system(self) -> None:
         """Fit names and sliders to another system; `new_motion` follows."""
-        self.gui.set_panel_label(self.viewer.system.name)
+        self.gui.set_panel_label(self.desk.system.name)
         if self._follow.options != self._bodies():
             self._follow.options = self._bodies()
         self._at, self._by_hand = {}, set()
@@ -425,7 +424,7 @@ class Controls:
         """Let boxes tell whether there is perspective, whether the page is dark and which units it has."""
         for box, now in self._modes:
             box.tell(now())
-        self._tell_section(self.viewer._look.section)
+        self._tell_section(self.desk.look.section)
 
     def tell_member(self, index: int) -> None:
         """Let the list tell which member is shown."""
@@ -435,7 +434,7 @@ class Controls:
     def _member_chosen(self, event: Any) -> None:
         if event.client is not None:
             try:
-                self.viewer.show_member(self._members.index(self._member.value))
+                self.desk.viewer.show_member(self._members.index(self._member.value))
             except NexDynError as error:  # it could not start
                 self._complain(event.client, error)
 
@@ -449,7 +448,7 @@ class Controls:
 
     def _hold(self, client: Any) -> None:
         """Let the keys of a page pull what is selected, where it runs."""
-        touch = self.viewer._touch
+        touch = self.desk.touch
         try:
             if touch is None:
                 raise InputError("nothing runs here that could be pulled: press L")
@@ -459,14 +458,14 @@ class Controls:
 
     def _live_pressed(self) -> None:
         """Let the system run, or show what it has done; what stands against it is told."""
-        viewer = self.viewer
+        desk = self.desk
 
         def change() -> None:
             try:
-                if viewer._touch is None:
-                    viewer.live()
+                if desk.touch is None:
+                    desk.viewer.live()
                 else:
-                    viewer.keep()
+                    desk.viewer.keep()
             except NexDynError as error:
                 self.running(False)
                 self._complain(None, error)
@@ -479,12 +478,12 @@ class Controls:
             threading.Thread(target=change, name="nexdyn live start", daemon=True).start()
 
     def _toggle(self) -> None:
-        if self.viewer._touch is not None:
-            self.viewer._touch.toggle()
-        elif self.viewer.playing:
-            self.viewer.pause()
+        if self.desk.touch is not None:
+            self.desk.touch.toggle()
+        elif self.desk.viewer.playing:
+            self.desk.viewer.pause()
         else:
-            self.viewer.play()
+            self.desk.viewer.play()
 
 
 def _with_layer(layer: str, look: Look, on: bool) -> Look:

@@ -23,6 +23,7 @@ from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
 from nexdyn.view.surfaces import sphere
 from nexdyn.view.touch_controls import is_off, switches
+from nexdyn.view.viewer import Viewer, desk_of
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from nexdyn.model.system import System
     from nexdyn.results.result import Result
     from nexdyn.simulation.session import Session
-    from nexdyn.view.viewer import Viewer
 
 WRONG, REDUNDANT = (200, 30, 30), (225, 60, 40)
 MOST_ROWS = 8
@@ -53,16 +53,17 @@ class Editing:
         system: System | None = None,
         simulation: Mapping[str, Any] | None = None,
     ) -> None:
-        self._viewer, self._write = viewer, write
+        desk = self._desk = desk_of(viewer)
+        self._write = write
         self._starts = _starts(simulation)
-        viewer._writes_state = None if write is None else self.write_state
+        desk.writes_state = None if write is None else self.write_state
         if write is not None:
-            viewer._controls.offer(
+            desk.controls.offer(
                 "Write this pose into the file",
                 "q0 of the joints whose sliders were moved",
                 lambda _: self.write_pose(),
             )
-            viewer._controls.offer(
+            desk.controls.offer(
                 "Write this camera into the file", "where this browser looks from", self._write_camera, of_joints=False
             )
         self._system = system
@@ -74,41 +75,41 @@ class Editing:
         self, system: System, report: AssemblyReport | NexDynError, simulation: Mapping[str, Any] | None = None
     ) -> list[str]:
         """Show what the file now says, as it was assembled, or with the error why it was not; returns what is new in words."""
-        viewer = self._viewer
+        desk = self._desk
         self._starts = _starts(simulation)
-        new = [] if self._system is None else changes(self._system, system, viewer._words)
+        new = [] if self._system is None else changes(self._system, system, desk.words)
         self._system = system
         with quiet():  # that it cannot be assembled is told below
-            viewer.show(system)  # not within the lock: it may have to wait for what runs on the page
-        with viewer._lock:
-            wrong = viewer._words.error(report) if isinstance(report, NexDynError) else ""
-            redundant = [] if isinstance(report, NexDynError) else redundancy_lines(report, viewer._words)
+            desk.viewer.show(system)  # not within the lock: it may have to wait for what runs on the page
+        with desk.lock:
+            wrong = desk.words.error(report) if isinstance(report, NexDynError) else ""
+            redundant = [] if isinstance(report, NexDynError) else redundancy_lines(report, desk.words)
             marked = [] if isinstance(report, NexDynError) else [row.joint for row in report.redundancy.redundant]
             self._redundant = [name for name in dict.fromkeys(marked) if name in system.joints]
             self._mark()
-            self._lines = [_head(system, report, viewer._words), *new, *redundant]
+            self._lines = [_head(system, report, desk.words), *new, *redundant]
             self._tell(wrong)
         return new
 
     def refuse(self, error: Exception) -> None:
         """Tell why the file cannot be read; what was shown stays."""
-        self._tell(self._viewer._words.error(error))
+        self._tell(self._desk.words.error(error))
 
     def ran(self, result: Result, failure: Exception | None) -> None:
         """Show a run of what is shown, over the one before where both are of the same bodies and joints."""
-        viewer, before = self._viewer, self._run
-        viewer.show(result)
-        with viewer._lock:
+        desk, before = self._desk, self._run
+        desk.viewer.show(result)
+        with desk.lock:
             self._mark()
-            viewer.lay_over(before if before is not None and same(result.system, before.system) else None)
+            desk.viewer.lay_over(before if before is not None and same(result.system, before.system) else None)
             if failure is not None:
-                self._tell(viewer._words.error(failure))
+                self._tell(desk.words.error(failure))
         self._run = result
 
     def write_pose(self) -> None:
         """Put the coordinates of the sliders that were moved into the file, also where its simulation says that joints start elsewhere;
         what stands against it is told."""
-        moved = self._viewer._controls.moved
+        moved = self._desk.controls.moved
         try:
             if moved and self._write is not None:
                 numbers: dict[tuple[str, ...], Any] = {("joints", joint, "q0"): x for joint, x in moved.items()}
@@ -118,14 +119,14 @@ class Editing:
             self.refuse(error)
 
     def _write_camera(self, client: Any) -> None:
-        shift = np.array(self._viewer._stage._root.position)
+        shift = np.array(self._desk.stage.shift)
         self.write_camera(np.array(client.camera.position) - shift, np.array(client.camera.look_at) - shift)
 
     def write_camera(self, eye: np.ndarray, target: np.ndarray) -> None:
         """Put into the file where one looks from, and at what (3,) [m]; what stands against it is told."""
         try:
             if self._write is not None:
-                self._viewer.look_from(eye, target)
+                self._desk.viewer.look_from(eye, target)
                 self._write({("view",): {"eye": [float(x) for x in eye], "target": [float(x) for x in target]}})
         except NexDynError as error:
             self.refuse(error)
@@ -150,10 +151,10 @@ class Editing:
             else []
         )
         parts += [f"<p>{html.escape(line)}</p>" for line in self._lines]
-        self._viewer._controls.tell_of_file(f'<div class="nexdyn-said" role="status">{"".join(parts)}</div>')
+        self._desk.controls.tell_of_file(f'<div class="nexdyn-said" role="status">{"".join(parts)}</div>')
 
     def _mark(self) -> None:
-        stage, joints = self._viewer._stage, self._redundant
+        stage, joints = self._desk.stage, self._redundant
         make: Any = lambda scene, f: RedundantJoints(scene, stage.system, joints, stage.row, f, stage.size)  # noqa: E731
         stage.carry("redundant", make if joints else None)
 

@@ -120,7 +120,7 @@ def _grounded(system: System) -> list[tuple[np.ndarray, np.ndarray]]:
                 continue
             known.add((frame.body, solid))
             R, p = fixed[frame.body]
-            for piece in drawing._shape(frame.body, 0, solid, GREY):
+            for piece in drawing.pieces_of(frame.body, 0, solid, GREY):
                 at = piece.surface.vertices.astype(float) @ piece.R_BS.T + piece.p_BS
                 found.append((at @ R.T + p, piece.surface.faces))
     return found

@@ -117,7 +117,7 @@ def colliding_pieces(system: System, size: float) -> list[Piece]:
                 R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
                 found.append(Piece(body.name, f"halfspace{k}", square(2.0 * size), R, p, PALETTE[i % len(PALETTE)]))
             else:
-                found += drawing._shape(body.name, k, shape, PALETTE[i % len(PALETTE)])
+                found += drawing.pieces_of(body.name, k, shape, PALETTE[i % len(PALETTE)])
     drawing.say()
     return found
 
@@ -192,7 +192,7 @@ class _Drawing:
 
     def shapes(self, i: int, body: Any) -> list[Piece]:
         own = PALETTE[i % len(PALETTE)]
-        return [piece for k, shape in enumerate(body.shapes) for piece in self._shape(body.name, k, shape, own)]
+        return [piece for k, shape in enumerate(body.shapes) for piece in self.pieces_of(body.name, k, shape, own)]
 
     def ground(self) -> list[Piece]:
         """A small block where a joint holds a body that is drawn without shapes of its own."""
@@ -213,7 +213,7 @@ class _Drawing:
             more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
             warn(f"{kind}: {'; '.join(found[:_SHOWN])}{more}")
 
-    def _shape(self, body: str, k: int, given: Shape, own: Color) -> list[Piece]:
+    def pieces_of(self, body: str, k: int, given: Shape, own: Color) -> list[Piece]:
         shape = given.resolved(self.system.values)
         name = shape.name or f"{type(shape).__name__.lower()}{k}"
         R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)

@@ -41,7 +41,7 @@ class Ghost:
         for piece in pieces(motion.system):
             if piece.body in row:
                 by_surface[id(piece.surface)].append(piece)
-        self._groups: list[Marks] = []
+        self.groups: list[Marks] = []
         f = motion.at(t)
         for k, group in enumerate(by_surface.values()):
             marks = Marks([row[p.body] for p in group], [p.R_BS for p in group], [p.p_BS for p in group])
@@ -51,17 +51,17 @@ class Ghost:
                 batched_colors=linear(np.array(COLOR) / 255.0), opacity=OPACITY, lod="off", cast_shadow=False,
                 flat_shading=not group[0].surface.smooth,
             )  # fmt: skip
-            self._groups.append(marks)
+            self.groups.append(marks)
 
     def show(self, t: float, _: Frame) -> None:
         """Put it where its bodies are at the time `t` [s]."""
         f = self.motion.at(t)
-        for marks in self._groups:
+        for marks in self.groups:
             marks.show(f)
 
     def remove(self) -> None:
         """Take it away."""
-        for marks in self._groups:
+        for marks in self.groups:
             marks.handle.remove()
 
 

@@ -21,14 +21,14 @@ from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
-    from nexdyn.view.viewer import Viewer
+    from nexdyn.view.desk import Desk
 
 
 class Inquiry:
     """The selection of a viewer, and the parts of the page that tell of it."""
 
-    def __init__(self, viewer: Viewer, words: Words) -> None:
-        self.viewer, self.words = viewer, words
+    def __init__(self, desk: Desk, words: Words) -> None:
+        self.desk, self.words = desk, words
         self.key = ""
         self._card: Card | None = None
         self._picker: Picker | None = None
@@ -72,21 +72,21 @@ class Inquiry:
     def add_tree(self, gui: Any, panel: Any) -> None:
         """The tab with the model's bodies and joints."""
         with panel.add_tab(self.words("Model")):
-            self._tree = gui.add_html(tree(self.viewer.system, self.words))
+            self._tree = gui.add_html(tree(self.desk.system, self.words))
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
     def pick(self, origin: np.ndarray, direction: np.ndarray, t: float) -> Hit | None:
         """What a line of sight meets at the time `t` [s]; in a pose or a run that goes on, what is shown now."""
-        viewer = self.viewer
-        stage = viewer._stage
+        desk = self.desk
+        stage = desk.stage
         if "shapes" not in stage.look.layers:
             return None
         picker = self._picker
         if picker is None:
             picker = self._picker = Picker(stage.drawn, stage.row)
         section = section_of(stage.look.section)
-        return picker.pick(viewer._frame or viewer._motion.at(t), origin, direction, section, stage.look.opacity == 1.0)
+        return picker.pick(desk.frame or desk.motion.at(t), origin, direction, section, stage.look.opacity == 1.0)
 
     def said_of(self, body: str) -> str:
         """What stands beside the mouse."""
@@ -98,59 +98,59 @@ class Inquiry:
     @property
     def _system(self) -> System:
         """The system as it is at the shown moment."""
-        return self.viewer._stage.motion.system
+        return self.desk.stage.motion.system
 
     def select(self, key: str) -> None:
         """Select "body:NAME", "joint:NAME", or a name of either; "" selects nothing."""
-        viewer = self.viewer
-        found = _key(viewer, key)
+        desk = self.desk
+        found = _key(desk, key)
         kind, _, name = found.partition(":")
-        card = Card(viewer._stage.motion, kind, name, self.words) if found else None
-        with viewer._lock:
+        card = Card(desk.stage.motion, kind, name, self.words) if found else None
+        with desk.lock:
             self.key, self._card = ("", None) if card is None else (found, card)
-            viewer._stage.carry("selected", self._highlight if card else None)
+            desk.stage.carry("selected", self._highlight if card else None)
             self.tell()
 
     def choose(self, key: str) -> None:
         """Select by hand: the camera goes along with it too, a joint's child, where the box says so; it stays where it is seen."""
         self.select(key)
-        viewer = self.viewer
-        with viewer._lock:
+        desk = self.desk
+        with desk.lock:
             if not self._along.value:
                 return
-            body, now = self._body(), viewer._look.follow
+            body, now = self._body(), desk.look.follow
             if body:
                 self._before = self._before if now and now == self._led else now
                 self._led = body
             elif now and now == self._led:
-                body = self._before if self._before in viewer._motion.bodies else ""
+                body = self._before if self._before in desk.motion.bodies else ""
                 self._led = ""
             else:
                 return
             if body != now:
-                viewer.look(replace(viewer._look, follow=body), steady=True)
+                desk.viewer.look(replace(desk.look, follow=body), steady=True)
 
     def _body(self) -> str:
         """The selected body, or the selected joint's child; "" for none."""
         kind, _, name = self.key.partition(":")
         if kind == "joint":
-            name = self.viewer.system.joints[name].child.name
-        return name if name in self.viewer._motion.bodies else ""
+            name = self.desk.system.joints[name].child.name
+        return name if name in self.desk.motion.bodies else ""
 
     def plotted(self) -> str:
         """The title of the first plot of what is selected; "" where none is drawn."""
         kind, _, name = self.key.partition(":")
-        return self.viewer._controls.plots.title_of([(what, name) for what in OF_SELECTED.get(kind, ())])
+        return self.desk.controls.plots.title_of([(what, name) for what in OF_SELECTED.get(kind, ())])
 
     def _highlight(self, scene: Any, f: Frame) -> Highlight:
-        stage = self.viewer._stage
+        stage = self.desk.stage
         return Highlight(scene, stage.system, stage.drawn, stage.row, self.key, f, stage.size)
 
     def measure(self, body: str, p_B: np.ndarray) -> None:
         """Add a point, fixed to a body, to those between which distances are told; a fourth begins anew."""
-        with self.viewer._lock:
+        with self.desk.lock:
             self._points = [*(self._points if len(self._points) < MOST else []), Point(body, np.array(p_B))]
-            self.viewer._stage.carry("measured", self._ruled)
+            self.desk.stage.carry("measured", self._ruled)
             self.tell()
 
     def measure_selected(self) -> None:
@@ -175,45 +175,45 @@ class Inquiry:
 
     def clear(self) -> None:
         """Measure no longer."""
-        with self.viewer._lock:
+        with self.desk.lock:
             self._points = []
-            self.viewer._stage.carry("measured", None)
+            self.desk.stage.carry("measured", None)
             self.tell()
 
     def _ruled(self, scene: Any, f: Frame) -> Ruler:
-        stage = self.viewer._stage
+        stage = self.desk.stage
         self._ruler = Ruler(scene, self._points, stage.row, f, stage.size)
         return self._ruler
 
     def follow(self) -> None:
         """The camera goes along with the selected body, or no longer."""
-        viewer, name = self.viewer, self._body()
+        desk, name = self.desk, self._body()
         if name:
-            viewer.look(replace(viewer._look, follow="" if viewer._look.follow == name else name))
+            desk.viewer.look(replace(desk.look, follow="" if desk.look.follow == name else name))
 
     def plot(self) -> None:
         """Keep the plots of what is selected."""
         kind, _, name = self.key.partition(":")
         if name:
-            self.viewer._controls.plots.add([(what, name) for what in OF_SELECTED[kind]])
+            self.desk.controls.plots.add([(what, name) for what in OF_SELECTED[kind]])
 
     def new_motion(self) -> None:
         """Ask the same of another motion."""
         self._picker = None
-        viewer, (kind, _, name) = self.viewer, self.key.partition(":")
-        known = name in (viewer.system.joints if kind == "joint" else viewer._motion.bodies)
+        desk, (kind, _, name) = self.desk, self.key.partition(":")
+        known = name in (desk.system.joints if kind == "joint" else desk.motion.bodies)
         self.select(self.key if known else "")
-        self._points = [point for point in self._points if point.body in viewer._stage.row]
+        self._points = [point for point in self._points if point.body in desk.stage.row]
         if not self._points:
-            viewer._stage.carry("measured", None)
+            desk.stage.carry("measured", None)
         if self._points:
-            self.viewer._stage.carry("measured", self._ruled)
+            self.desk.stage.carry("measured", self._ruled)
 
     def new_moment(self) -> None:
         """Tell of the moment that a running system has come to."""
-        viewer, (kind, _, name) = self.viewer, self.key.partition(":")
+        desk, (kind, _, name) = self.desk, self.key.partition(":")
         if name:
-            self._card = Card(viewer._stage.motion, kind, name, self.words)
+            self._card = Card(desk.stage.motion, kind, name, self.words)
         self.tell()
 
     def new_sizes(self) -> None:
@@ -223,26 +223,26 @@ class Inquiry:
 
     def new_system(self) -> None:
         """Let the tree be that of another system; `new_motion` follows."""
-        self._tree.content = tree(self.viewer.system, self.words)
+        self._tree.content = tree(self.desk.system, self.words)
 
     def tell(self) -> None:
         """Let the page tell the numbers at the shown time."""
-        viewer, card = self.viewer, self._card
+        desk, card = self.desk, self._card
         if card is None:
             text = self.words("Click a body, or choose one in the model's tree.")
             text = f'<p class="nexdyn-said">{html.escape(text)}</p>'
         else:
-            text = card.text(viewer.t, viewer._frame, viewer._units)
+            text = card.text(desk.t, desk.frame, desk.units)
         if self._text.content != text:
             self._text.content = text
         if self._points and self._ruler is not None:
-            ruled = self._ruler.text(viewer._stage._frame, viewer._units, self.words)
+            ruled = self._ruler.text(desk.stage.frame, desk.units, self.words)
             if self._measured.content != ruled:
                 self._measured.content = ruled
-        ghost = viewer._ghost
-        if ghost is not None and viewer._frame is None:
+        ghost = desk.ghost
+        if ghost is not None and desk.frame is None:
             body = self.key.removeprefix("body:")
-            told = apart_text(viewer._motion, ghost, viewer.t, body, viewer._units, self.words)
+            told = apart_text(desk.motion, ghost, desk.t, body, desk.units, self.words)
             if self._apart.content != told:
                 self._apart.content = told
         for shown, parts in (
@@ -255,10 +255,10 @@ class Inquiry:
                     part.visible = shown
 
 
-def _key(viewer: Viewer, given: str) -> str:
+def _key(desk: Desk, given: str) -> str:
     """ "body:NAME" or "joint:NAME" of what is meant; UnknownNameError where nothing has the name."""
     kind, colon, name = given.partition(":")
-    bodies, joints = viewer._motion.bodies, viewer.system.joints
+    bodies, joints = desk.motion.bodies, desk.system.joints
     if not given or given in ("ground", "body:ground"):
         return ""
     if colon and kind in ("body", "joint"):

@@ -13,7 +13,7 @@ from nexdyn.view.charts import Line, Panel
 from nexdyn.view.motion import Motion, latest_of
 
 if TYPE_CHECKING:
-    from nexdyn.view.viewer import Viewer
+    from nexdyn.view.desk import Desk
 
 RATE = 30.0
 """Moments a second."""
@@ -24,23 +24,23 @@ EVERY = 0.5
 class Live:
     """Follows one run of a simulation; `progress` is what the run calls."""
 
-    def __init__(self, viewer: Viewer, simulation: Any) -> None:
-        self._viewer, self._simulation = viewer, simulation
+    def __init__(self, desk: Desk, simulation: Any) -> None:
+        self._desk, self._simulation = desk, simulation
         self._pushed = self._drawn = 0.0
         self._energies: list[tuple[float, list[float]]] = []
 
     def progress(self, t: float, t_end: float) -> None:
         """Show where the run is, unless that was just done or nobody looks."""
-        viewer, now = self._viewer, time.monotonic()
-        if viewer.ended or now - self._pushed < 1.0 / RATE or not viewer.watched:
+        desk, now = self._desk, time.monotonic()
+        if desk.viewer.ended or now - self._pushed < 1.0 / RATE or not desk.viewer.watched:
             return
         self._pushed = now
         latest = Motion.of(latest_of(self._simulation))
-        with viewer._lock, contextlib.suppress(NexDynError):
-            viewer._time.playing, viewer._time.t = False, latest.start
-            viewer._frame = latest.at(latest.start)
-            viewer._stage.grow(viewer.t, viewer._frame)
-            viewer._stage.show(viewer.t, viewer._frame)
+        with desk.lock, contextlib.suppress(NexDynError):
+            desk.time.playing, desk.time.t = False, latest.start
+            desk.frame = latest.at(latest.start)
+            desk.stage.grow(desk.t, desk.frame)
+            desk.stage.show(desk.t, desk.frame)
             self._draw(latest, t_end)
 
     def _draw(self, latest: Motion, t_end: float) -> None:
@@ -53,5 +53,5 @@ class Live:
         self._drawn = now
         t, values = np.array([t for t, _ in self._energies]), np.array([row for _, row in self._energies])
         lines = [Line(name.removesuffix("_energy"), t, values[:, k]) for k, name in enumerate(energy)]
-        self._viewer._controls.follow(float(t[-1]), t_end, Panel("energy", "time [s]", "energy [J]", lines))
-        self._viewer._inquiry.tell()
+        self._desk.controls.follow(float(t[-1]), t_end, Panel("energy", "time [s]", "energy [J]", lines))
+        self._desk.inquiry.tell()

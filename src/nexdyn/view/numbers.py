@@ -19,6 +19,7 @@ import numpy as np
 from nexdyn.errors import NexDynError
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.view.cards import joints_of, of_matter, touching, tree
+from nexdyn.view.ghost import Ghost
 from nexdyn.view.marks import frame_on_child
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
@@ -161,7 +162,7 @@ def knowledge(
         "times": numbers.times.tolist(), "bodies": motion.bodies, "cards": cards, "ghost": numbers.ghost, "tree": tree(system, words),
         "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
         "follow": stage.look.follow, "arrows": stage.look.arrows, "trail": stage.look.trail,
-        "trailed": [[[*motion.bodies, "ground"][i], np.asarray(p, dtype=float).tolist()] for i, p in stage._trailed],
+        "trailed": [[[*motion.bodies, "ground"][i], np.asarray(p, dtype=float).tolist()] for i, p in stage.trailed],
         "opacity": stage.look.opacity, "section": stage.look.section,
         "sections": {side: _section(side) for side in SECTIONS},
         "views": {parallel: _views(stage, parallel) for parallel in (False, True)},
@@ -169,7 +170,7 @@ def knowledge(
         "layers": {
             layer: [words(layer), layer in seen, layer in recorded]
             for layer in LAYERS
-            if stage._nodes.get(layer) or layer == "shadows"
+            if stage.nodes.get(layer) or layer == "shadows"
         },
         "words": {label: words(label) for label in LABELS},
     }  # fmt: skip
@@ -185,11 +186,12 @@ def sized(stage: Stage) -> dict[str, Any]:
     for name, joint in system.joints.items():
         R, p = frame_on_child(joint, system.values)
         fixed[f"joint:{name}"] = {"fixed": [], "p": p.tolist(), "q": quaternion(R).tolist()}
-    ghosts = getattr(stage._carried.get("ghost"), "_groups", [])
+    ghost = stage.carried.get("ghost")
+    ghosts = ghost.groups if isinstance(ghost, Ghost) else []
     return {
         "pieces": _pieces(stage), "ghosts": [marks.handle.name for marks in ghosts], "cards": fixed,
-        "opaque": [[handle.name, own] for handle, own in stage._opaque],
-        "nodes": {layer: [node.name for node in nodes] for layer, nodes in stage._nodes.items()},
+        "opaque": [[handle.name, own] for handle, own in stage.opaque],
+        "nodes": {layer: [node.name for node in nodes] for layer, nodes in stage.nodes.items()},
     }  # fmt: skip
 
 

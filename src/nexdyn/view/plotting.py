@@ -16,7 +16,7 @@ from nexdyn.view.panels import Plot
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
-    from nexdyn.view.viewer import Viewer
+    from nexdyn.view.desk import Desk
 
 PLOTTED = tuple(kind for kind in KINDS if kind not in ("energy", "phase"))
 MOST_PLOTS, MOST_NAMES = 12, 500
@@ -29,12 +29,12 @@ OF_SELECTED = {"body": ("position", "velocity"), "joint": ("joint_position", "re
 class Plots:
     """The tab of the plots. `chosen` are those that stay: pairs of a kind and a name ("" for all); the menus show one more."""
 
-    def __init__(self, viewer: Viewer, gui: Any, panel: Any) -> None:
-        self.viewer = viewer
+    def __init__(self, desk: Desk, gui: Any, panel: Any) -> None:
+        self.desk = desk
         self.chosen: list[tuple[str, str]] = []
         self._begins: dict[tuple[str, str], int] = {}
         """Which plot is the first one of a kind and a name."""
-        w = viewer._words
+        w = desk.words
         tab = panel.add_tab(w("Plots"))
         self._kinds = {w(kind): kind for kind in PLOTTED}
         with tab:
@@ -74,15 +74,15 @@ class Plots:
         """Plot another motion; of a system that runs the last states."""
         for part in (self._kind, self._of, self._keep, self._save):
             part.visible = moves or live
-        motion = self.viewer._motion
-        self._energy.show(_energy(motion.result) if moves else None, self.viewer.t)
+        motion = self.desk.motion
+        self._energy.show(_energy(motion.result) if moves else None, self.desk.t)
         self._none.visible = not (moves or live)
         self._kind_changed()
 
     def lay_over(self, ghost: Motion | None) -> None:
         """Plot how far the bodies are from where a ghost has them."""
-        panel = None if ghost is None else differences(self.viewer._motion, ghost)
-        self._apart.show(None if panel is None else self.viewer._units.panel(panel), self.viewer.t)
+        panel = None if ghost is None else differences(self.desk.motion, ghost)
+        self._apart.show(None if panel is None else self.desk.units.panel(panel), self.desk.t)
 
     def title_of(self, any_of: list[tuple[str, str]]) -> str:
         """The title of the first plot that is drawn of one of these kinds and names; "" for none."""
@@ -111,8 +111,8 @@ class Plots:
     @property
     def _result(self) -> Result | None:
         """What the plots are of: what is shown, or the last states of a system that runs."""
-        touch = self.viewer._touch
-        return self.viewer._motion.result if touch is None else touch.recent
+        touch = self.desk.touch
+        return self.desk.motion.result if touch is None else touch.recent
 
     def draw(self, anew: bool = True) -> None:
         """Draw what is kept, and what the menus show; anew: others than before, which are laid out."""
@@ -121,7 +121,7 @@ class Plots:
             return
         found: list[Panel] = []
         begins: dict[tuple[str, str], int] = {}
-        units = self.viewer._units
+        units = self.desk.units
         for kind, name in dict.fromkeys([*self.chosen, self._now()]):
             try:
                 drawn = panels(result, [kind], [name] if name else [])
@@ -130,30 +130,30 @@ class Plots:
             if drawn:
                 begins[kind, name] = len(found)
                 found += drawn
-        with self.viewer._lock:
-            if self.viewer._touch is not None:
-                self._energy.show(_energy(result), self.viewer.t)
+        with self.desk.lock:
+            if self.desk.touch is not None:
+                self._energy.show(_energy(result), self.desk.t)
             self._begins = begins
             for k, plot in enumerate(self._more):
-                plot.show(units.panel(found[k]) if k < len(found) else None, self.viewer.t)
-            left = self.viewer._words.more(len(found) - MOST_PLOTS)
+                plot.show(units.panel(found[k]) if k < len(found) else None, self.desk.t)
+            left = self.desk.words.more(len(found) - MOST_PLOTS)
             if self._rest.content != left:
                 self._rest.content, self._rest.visible = left, bool(left)
             if anew:
                 self._drop.visible = bool(self.chosen)
-                self.viewer._lay_out_soon()
+                self.desk.calm.lay_out_soon()
 
     def _now(self) -> tuple[str, str]:
         of = self._of.value
-        return self._kinds[self._kind.value], "" if of == self.viewer._words(ALL) else of
+        return self._kinds[self._kind.value], "" if of == self.desk.words(ALL) else of
 
     def _kind_changed(self) -> None:
         """Offer what the chosen kind of plot can be of, and plot it."""
-        m, kind = self.viewer._motion, self._kinds[self._kind.value]
+        m, kind = self.desk.motion, self._kinds[self._kind.value]
         if m.result is None:
             return
         names = m.bodies if kind in OF_BODIES else list(m.system.measures) if kind == "measures" else _joints(m, kind)
-        offered = (self.viewer._words(ALL), *names[:MOST_NAMES])
+        offered = (self.desk.words(ALL), *names[:MOST_NAMES])
         if self._of.options != offered:
             self._of.options = offered
             self._of.value = offered[0]
@@ -163,8 +163,8 @@ class Plots:
         if event.client is None or not self.shown:
             return
         kind = self._save.value.lower()
-        name = f"{self.viewer.system.name}.{kind}".replace(" ", "-").replace("/", "-")
-        content = as_file(self.shown, self.viewer.system.name, kind)
+        name = f"{self.desk.system.name}.{kind}".replace(" ", "-").replace("/", "-")
+        content = as_file(self.shown, self.desk.system.name, kind)
         event.client.send_file_download(name, content, save_immediately=True)
 
 

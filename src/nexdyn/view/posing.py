@@ -78,8 +78,8 @@ def _nodes(stage: Stage) -> dict[str, Any]:
         return [name, [[bodies[i], p_k.tolist(), q_k.tolist()] for i, p_k, q_k in zip(rows, p, q, strict=True)]]
 
     batches = [
-        fixed(handle.name, stage._batch_row[part], stage._batch_q[part], stage._batch_p[part])
-        for handle, part in stage._batches
+        fixed(handle.name, stage.batch_row[part], stage.batch_q[part], stage.batch_p[part])
+        for handle, part in stage.batches
     ]
     names: list[Any] = []
     for marks in stage.marks.values():
@@ -87,17 +87,17 @@ def _nodes(stage: Stage) -> dict[str, Any]:
             at = zip(marks.handles, marks.rows, marks.p, strict=True)
             names = [[handle.name, bodies[i], p.tolist()] for handle, i, p in at]
             continue
-        groups: list[Marks] = marks._groups if isinstance(marks, CollisionShapes) else [marks]
+        groups: list[Marks] = marks.groups if isinstance(marks, CollisionShapes) else [marks]
         batches += [fixed(group.handle.name, group.rows, group.q, group.p) for group in groups]
-    placing = stage._placing
+    placing = stage.placing
     links = [
         [
             handle.name, bodies[placing.row_a[k]], placing.p_A[k].tolist(), bodies[placing.row_b[k]], placing.p_B[k].tolist(),
             float(placing.length[k]), [[bodies[i], np.asarray(v).tolist()] for i, v in placing.along.get(k, [])],
         ]
-        for k, handle in enumerate(stage._links)
+        for k, handle in enumerate(stage.links)
     ]  # fmt: skip
-    singles = [[handle.name, bodies[i]] for i, handle, _ in stage._singles]
+    singles = [[handle.name, bodies[i]] for i, handle, _ in stage.singles]
     return {"batches": batches, "names": names, "links": links, "singles": singles}
 
 

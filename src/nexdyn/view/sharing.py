@@ -25,8 +25,8 @@ from nexdyn.view.units import SI
 
 if TYPE_CHECKING:
     from nexdyn.results.batch import BatchResult
+    from nexdyn.view.desk import Desk
     from nexdyn.view.stills import Shot
-    from nexdyn.view.viewer import Viewer
 
 KINDS = {"HTML": ".html", "MP4": ".mp4", "GIF": ".gif", "Picture": ".png"}
 FILM = 540 * 960
@@ -66,8 +66,8 @@ class _Moment:
 class Sharing:
     """The folder, and what is made for it."""
 
-    def __init__(self, viewer: Viewer, gui: Any) -> None:
-        self._viewer, self._words = viewer, viewer._words
+    def __init__(self, desk: Desk, gui: Any) -> None:
+        self._desk, self._words = desk, desk.words
         self._turn, self._lock = threading.Lock(), threading.Lock()
         self.making: set[int] = set()  # the browsers that wait for a file
         w = self._words
@@ -85,7 +85,7 @@ class Sharing:
     def make(self, client: Any, kind: str) -> None:
         """Make a file of this kind (one of KINDS) and send it to a browser; what fails is said there."""
         w, of = self._words, client.client_id
-        name = self._viewer.system.name.replace(" ", "-").replace("/", "-") + KINDS[kind]
+        name = self._desk.system.name.replace(" ", "-").replace("/", "-") + KINDS[kind]
         with self._lock:
             waits = of in self.making
             self.making.add(of)
@@ -119,7 +119,7 @@ class Sharing:
 
     def waited_for(self, client: Any) -> bool:
         """Whether there is still a browser for the file."""
-        return not self._viewer.ended and client.client_id in self._viewer.server.get_clients()
+        return not self._desk.viewer.ended and client.client_id in self._desk.server.get_clients()
 
     def _say(self, client: Any, name: str, text: str) -> None:
         if self.waited_for(client):
@@ -127,10 +127,10 @@ class Sharing:
                 client.add_notification(name, text, color="red", auto_close_seconds=None)
 
     def _moment(self, client: Any) -> _Moment:
-        viewer, camera = self._viewer, client.camera
-        with viewer._lock:
-            motion, f, t = viewer._motion, viewer._frame, viewer.t
-            batch, shown = viewer._batch, viewer._member if f is None else None
+        desk, camera = self._desk, client.camera
+        with desk.lock:
+            motion, f, t = desk.motion, desk.frame, desk.t
+            batch, shown = desk.batch, desk.member if f is None else None
             if f is not None:  # a pose, or a run that goes on
                 motion, t = (
                     Motion(
@@ -147,14 +147,14 @@ class Sharing:
                     t,
                 )
             drift = (
-                viewer._stage.drift if motion.moves else viewer._stage.shift
+                desk.stage.drift if motion.moves else desk.stage.shift
             )  # a click lets bodies stay where they are seen
             return _Moment(
-                motion, viewer._ghost, viewer._look, t, viewer._time.speed, np.array(camera.position, dtype=float) - drift,
-                np.array(camera.look_at, dtype=float) - drift, float(camera.fov), viewer._cameras.parallel,
+                motion, desk.ghost, desk.look, t, desk.time.speed, np.array(camera.position, dtype=float) - drift,
+                np.array(camera.look_at, dtype=float) - drift, float(camera.fov), desk.cameras.parallel,
                 (int(camera.image_width), int(camera.image_height)),
-                viewer._dark, viewer._units == SI, None if batch is None or shown is None else (batch, shown),
-                viewer._inquiry.key, viewer._inquiry.points,
+                desk.dark, desk.units == SI, None if batch is None or shown is None else (batch, shown),
+                desk.inquiry.key, desk.inquiry.points,
             )  # fmt: skip
 
     def _content(self, kind: str, moment: _Moment, progress: _Progress) -> bytes:

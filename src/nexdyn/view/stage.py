@@ -122,7 +122,7 @@ class Stage:
         self.system: System = motion.system
         self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         self.joining = [link for link in links(self.system) if link.a in self.row and link.b in self.row]
-        self._placing = Placing.of(self.joining, self.row)
+        self.placing = Placing.of(self.joining, self.row)
         self.drawn = [piece for piece in pieces(self.system) if piece.body in self.row]
         self.look = look or Look()
         if like is None:
@@ -134,12 +134,12 @@ class Stage:
         self.travel = max(self.size, float(np.linalg.norm(np.subtract(*self._bounds()))))
         self._corners = corners(low, high)
         self.up: np.ndarray = up_of(self.system) if like is None else like.up
-        self._frame = self._first = motion.at(motion.start)
+        self.frame = self._first = motion.at(motion.start)
         self.shift, self._kept_at = np.zeros(3, dtype=np.float32), np.zeros(3, dtype=np.float32)
         self.still = False
         """Whether the scene stays where it is although a body is followed: a hand moves it."""
         self._past: deque[tuple[float, np.ndarray]] = deque(maxlen=MOST_PAST)
-        self._carried: dict[str, Carried] = {}
+        self.carried: dict[str, Carried] = {}
         self.makers: dict[str, Callable[[Any, Frame], Carried]] = {}
         """What makes what is carried, by name."""
         self._lay_out(low)
@@ -162,14 +162,14 @@ class Stage:
     def _go_on_from(self, like: Stage) -> None:
         self._first, self.shift, self._kept_at = like._first, like.shift, like._kept_at
         self.eye: np.ndarray = like.eye
-        if len(like._trailed) == len(self._trailed):
+        if len(like.trailed) == len(self.trailed):
             self._past = like._past
 
     # --- a moment -------------------------------------------------------------------------------------------------
 
     def show(self, t: float, frame: Frame | None = None) -> None:
         """Put the moment `t` [s] on the page; `frame` where it does not come from the motion."""
-        self._frame = f = frame or self.motion.at(t)
+        self.frame = f = frame or self.motion.at(t)
         layers = self.look.layers
         with together(self.server):
             put(self._clock, np.array([t, 0.0, 0.0]))
@@ -184,7 +184,7 @@ class Stage:
                 self.contacts.show(f, self.look.arrows)
             if "contact pressure" in layers:
                 self.pressures.show(f)
-            for carried in self._carried.values():
+            for carried in self.carried.values():
                 carried.show(t, f)
             if "trails" in layers and (frame is None or self._past):
                 self._trails.points = self._trail_segments(t)
@@ -196,7 +196,7 @@ class Stage:
         while self._past and self._past[-1][0] >= t:  # it was restarted, or taken back
             self._past.pop()
         R = rotation_matrix(f.quaternion.astype(float))
-        at = np.array([f.position[i] + R[i] @ p for i, p in self._trailed]).reshape(-1, 3)
+        at = np.array([f.position[i] + R[i] @ p for i, p in self.trailed]).reshape(-1, 3)
         self._past.append((t, at.astype(np.float32)))
 
     def set_look(self, look: Look, t: float, frame: Frame | None = None, steady: bool = False) -> None:
@@ -210,7 +210,7 @@ class Stage:
                 self._see_through()
             if look.section != before.section:
                 self._cut()
-            for layer, nodes in self._nodes.items():
+            for layer, nodes in self.nodes.items():
                 for node in nodes:
                     node.visible = layer in look.layers
             self._light()
@@ -219,7 +219,7 @@ class Stage:
     def _see_through(self) -> None:
         """Let the bodies be as transparent as is asked."""
         share = self.look.opacity
-        for handle, own in self._opaque:
+        for handle, own in self.opaque:
             now = None if share * own >= 1.0 else share * own
             if handle.opacity != now:
                 handle.opacity = now
@@ -231,12 +231,12 @@ class Stage:
     def carry(self, name: str, make: Callable[[Any, Frame], Carried] | None) -> None:
         """Have what `make` makes of the scene and the shown moment put on every moment, instead of what had the name."""
         with together(self.server):
-            if (before := self._carried.pop(name, None)) is not None:
+            if (before := self.carried.pop(name, None)) is not None:
                 before.remove()
             self.makers.pop(name, None)
             if make is not None:
                 self.makers[name] = make
-                self._carried[name] = make(self.scene, self._frame)
+                self.carried[name] = make(self.scene, self.frame)
 
     def darken(self, dark: bool) -> None:
         """Put a dark sky behind the scene, or the one with the most contrast; what is dark stands out from grey."""
@@ -258,7 +258,7 @@ class Stage:
         """Keep the followed body where it was at the start, or where it is seen now; with none, the scene where it was, or is."""
         followed = self.row.get(self.look.follow)
         if followed is not None:
-            self._kept_at = self._frame.position[followed] + self.shift if steady else self._first.position[followed]
+            self._kept_at = self.frame.position[followed] + self.shift if steady else self._first.position[followed]
         elif not steady:
             self.shift = np.zeros(3, dtype=np.float32)
 
@@ -278,33 +278,33 @@ class Stage:
         put(self._root, self.shift)
 
     def _place_bodies(self, f: Frame) -> None:
-        p, q = placed(f, self._batch_row, self._batch_q, self._batch_p)
-        for handle, part in self._batches:
+        p, q = placed(f, self.batch_row, self.batch_q, self.batch_p)
+        for handle, part in self.batches:
             handle.batched_positions, handle.batched_wxyzs = p[part], q[part]
-        for i, handle, last in self._singles:
+        for i, handle, last in self.singles:
             now = np.concatenate([f.position[i], f.quaternion[i]])
             if np.abs(now - last).max() > 1e-6:
                 put(handle, now[:3], now[3:])
                 last[:] = now
-        if self._links:
+        if self.links:
             self._place_links(f)
 
     def _place_links(self, f: Frame) -> None:
-        p, q, stretch = (x.astype(np.float32) for x in self._placing.at(f))
-        for k, handle in enumerate(self._links):
+        p, q, stretch = (x.astype(np.float32) for x in self.placing.at(f))
+        for k, handle in enumerate(self.links):
             handle.batched_positions, handle.batched_wxyzs = p[k : k + 1], q[k : k + 1]
             handle.batched_scales = np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32)
 
     def _trail_segments(self, t: float) -> np.ndarray:
         if self._past:
             path = np.array([at for time, at in self._past if t - self.look.trail <= time <= t]).reshape(
-                -1, len(self._trailed), 3
+                -1, len(self.trailed), 3
             )
             path = path[:: -max(1, len(path) // TRAIL_POINTS)][::-1]  # to the last one
             segments = np.stack([path[:-1], path[1:]], axis=2).reshape(-1, 2, 3)
             return segments if len(segments) else np.zeros((1, 2, 3), dtype=np.float32)
         m, found = self.motion, []
-        for point in self._trailed:
+        for point in self.trailed:
             path = m.path(point, t - self.look.trail, t, TRAIL_POINTS)
             found.append(np.stack([path[:-1], path[1:]], axis=1))
         segments = np.concatenate(found) if found else np.zeros((0, 2, 3), dtype=np.float32)
@@ -325,7 +325,7 @@ class Stage:
         self._section = scene.add_frame(SECTION, show_axes=False)
         self._lens = scene.add_frame(LENS, show_axes=False)
         self.lens(self.parallel)
-        self._nodes: dict[str, list[Any]] = defaultdict(list)
+        self.nodes: dict[str, list[Any]] = defaultdict(list)
         with together(self.server):
             self._add_bodies()
             self._add_links()
@@ -333,7 +333,7 @@ class Stage:
             self._add_marks()
             self._add_arrows()
             self._add_trails()
-        for layer, nodes in self._nodes.items():
+        for layer, nodes in self.nodes.items():
             for node in nodes:
                 node.visible = layer in self.look.layers
         self._light()
@@ -344,10 +344,10 @@ class Stage:
             by_surface[id(piece.surface)].append(piece)
         shared = [group for group in by_surface.values() if len(group) > 1]
         ordered = [piece for group in shared for piece in group]
-        self._batch_row, self._batch_q, self._batch_p = self._fixed(ordered)
-        p, q = placed(self._frame, self._batch_row, self._batch_q, self._batch_p)
-        self._batches: list[tuple[Any, slice]] = []
-        self._opaque: list[tuple[Any, float]] = []  # meshes of bodies, and how opaque the model has them
+        self.batch_row, self.batch_q, self.batch_p = self._fixed(ordered)
+        p, q = placed(self.frame, self.batch_row, self.batch_q, self.batch_p)
+        self.batches: list[tuple[Any, slice]] = []
+        self.opaque: list[tuple[Any, float]] = []  # meshes of bodies, and how opaque the model has them
         self.held: list[tuple[str, Piece]] = []
         """What can be picked, and the node that has its surface."""
         first = 0
@@ -361,29 +361,29 @@ class Stage:
                 batched_opacities=opacity if (opacity < 1.0).any() else None, lod="off",
                 flat_shading=not surface.smooth,
             )  # fmt: skip
-            self._batches.append((handle, part))
+            self.batches.append((handle, part))
             self.held += [(handle.name, piece) for piece in group]
-            self._opaque.append((handle, 1.0))
-            self._nodes["shapes"].append(handle)
-        self._singles: list[tuple[int, Any, np.ndarray]] = []
+            self.opaque.append((handle, 1.0))
+            self.nodes["shapes"].append(handle)
+        self.singles: list[tuple[int, Any, np.ndarray]] = []
         for name, own in by_body(group[0] for group in by_surface.values() if len(group) == 1).items():
             i = self.row[name]
-            now = np.concatenate([self._frame.position[i], self._frame.quaternion[i]])
+            now = np.concatenate([self.frame.position[i], self.frame.quaternion[i]])
             frame = scene.add_frame(f"/motion/body{i}", show_axes=False, position=now[:3], wxyz=now[3:])
-            self._nodes["shapes"].append(frame)
-            self._singles.append((i, frame, now))
+            self.nodes["shapes"].append(frame)
+            self.singles.append((i, frame, now))
             for k, piece in enumerate(own):
                 mesh = scene.add_mesh_simple(
                     f"/motion/body{i}/piece{k}", piece.surface.vertices, piece.surface.faces,
                     color=rgb(piece.color), opacity=piece.color[3] if piece.color[3] < 1.0 else None,
                     flat_shading=not piece.surface.smooth, wxyz=quaternion(piece.R_BS), position=piece.p_BS,
                 )  # fmt: skip
-                self._opaque.append((mesh, piece.color[3]))
+                self.opaque.append((mesh, piece.color[3]))
                 self.held.append((mesh.name, piece))
 
     def _add_links(self) -> None:
-        p, q, stretch = (x.astype(np.float32) for x in self._placing.at(self._frame))
-        self._links = [
+        p, q, stretch = (x.astype(np.float32) for x in self.placing.at(self.frame))
+        self.links = [
             self.scene.add_batched_meshes_simple(
                 f"/motion/link{k}", link.surface.vertices, link.surface.faces, q[k : k + 1], p[k : k + 1],
                 batched_scales=np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32),
@@ -391,8 +391,8 @@ class Stage:
             )
             for k, link in enumerate(self.joining)
         ]  # fmt: skip
-        self._nodes["shapes"] += self._links
-        self._opaque += [(handle, 1.0) for handle in self._links]
+        self.nodes["shapes"] += self.links
+        self.opaque += [(handle, 1.0) for handle in self.links]
 
     def _fixed(self, of: list[Piece]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Row of the body, quaternion and position in it, of pieces."""
@@ -404,7 +404,7 @@ class Stage:
 
     def _add_grid(self, low: np.ndarray) -> None:
         """The floor (floor.py), about the middle of the scene."""
-        f = self._frame
+        f = self.frame
         R = rotation_matrix(f.quaternion.astype(float))
         poses = {name: (R[i], f.position[i].astype(float)) for name, i in self.row.items()}
         at_start = float(bounds(self.drawn, poses)[0] @ self.up)
@@ -422,10 +422,10 @@ class Stage:
             cell_color=(LINES[self.behind][0],) * 3, section_color=(LINES[self.behind][1],) * 3,
         )  # fmt: skip
         self._floor = node
-        self._nodes["grid"].append(node)
+        self.nodes["grid"].append(node)
 
     def _add_marks(self) -> None:
-        scene, f = self.scene, self._frame
+        scene, f = self.scene, self.frame
         found: dict[str, Marks | CollisionShapes | None] = {
             "joint axes": joint_axes(scene, self.system, self.row, f, self.size),
             "body frames": body_frames(scene, f, self.size),
@@ -438,19 +438,19 @@ class Stage:
             found["collision shapes"] = CollisionShapes(scene, shapes, self.row, f)
         self.marks = {layer: marks for layer, marks in found.items() if marks is not None}
         for layer, marks in self.marks.items():
-            self._nodes[layer] += marks.nodes
+            self.nodes[layer] += marks.nodes
 
     def _add_arrows(self) -> None:
-        scene, f = self.scene, self._frame
+        scene, f = self.scene, self.frame
         self.wrenches = WrenchArrows(scene, self.motion, self.row, f, self.size)
         self.contacts = ContactArrows(scene, self.motion, f, self.size)
         for layer, (handle, _, _) in self.wrenches.handles.items():
-            self._nodes[layer].append(handle)
+            self.nodes[layer].append(handle)
         if self.contacts.handle is not None:
-            self._nodes["contact forces"].append(self.contacts.handle)
+            self.nodes["contact forces"].append(self.contacts.handle)
         self.pressures = Pressures(scene, self.motion, f, self.size)
         if self.pressures.handle is not None:
-            self._nodes["contact pressure"].append(self.pressures.handle)
+            self.nodes["contact pressure"].append(self.pressures.handle)
 
     def _add_trails(self) -> None:
         """Paths of the markers, and of the centres of mass of bodies that carry no other."""
@@ -462,11 +462,11 @@ class Stage:
         parents = {joint.parent.name for joint in self.system.joints.values()}
         last = [name for name in self.system.bodies if name not in parents and name in self.row] or self.motion.bodies
         points += [(self.row[name], self.system.bodies[name].resolved(values).com) for name in last]
-        self._trailed, self.without_trail = points[:MOST_TRAILS], max(0, len(points) - MOST_TRAILS)
+        self.trailed, self.without_trail = points[:MOST_TRAILS], max(0, len(points) - MOST_TRAILS)
         self._trails = self.scene.add_line_segments(
             "/motion/trails", self._trail_segments(self.motion.start), TRAIL, thickness=2.5, thickness_units="screen"
         )
-        self._nodes["trails"].append(self._trails)
+        self.nodes["trails"].append(self._trails)
 
     # --- camera ---------------------------------------------------------------------------------------------------
 
@@ -487,7 +487,7 @@ class Stage:
         R = rotation_matrix(f.quaternion.astype(float))
         poses = {name: (R[i], f.position[i].astype(float)) for name, i in self.row.items()}
         low, high = bounds(self.drawn, poses)
-        for end in self._placing.ends(f):
+        for end in self.placing.ends(f):
             low, high = np.min([low, *end], axis=0), np.max([high, *end], axis=0)
         p = self.motion.position[:: max(1, len(self.motion.times) // 200)]
         if follow in self.motion.bodies:

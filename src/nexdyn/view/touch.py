@@ -33,7 +33,7 @@ from nexdyn.view.touch_controls import TouchControls
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
-    from nexdyn.view.viewer import Viewer
+    from nexdyn.view.desk import Desk
 
 TELL = 0.25
 """Seconds between two looks at numbers: time, factor, coordinates."""
@@ -74,8 +74,8 @@ class Drag(NamedTuple):
 class Touch:
     """Lets a session run on the page of a viewer."""
 
-    def __init__(self, viewer: Viewer, session: Session) -> None:
-        self._viewer, self.session = viewer, session
+    def __init__(self, desk: Desk, session: Session) -> None:
+        self._desk, self.session = desk, session
         self.running, self.factor = True, 1.0
         """Whether time goes on; how many times real time it went lately."""
         self.strength = 1.0
@@ -99,12 +99,10 @@ class Touch:
 
     def begin(self) -> None:
         """Now that the viewer shows the session's moment."""
-        viewer = self._viewer
-        self.controls = TouchControls(viewer, self)
-        self._flag = viewer.server.scene.add_frame(NODE, show_axes=False, position=(1.0, 0.0, 0.0))
-        viewer._stage.carry(
-            "hand", lambda scene, _: HandMark(scene, lambda: self.hand, viewer._stage.size, viewer._words)
-        )
+        desk = self._desk
+        self.controls = TouchControls(desk, self)
+        self._flag = desk.server.scene.add_frame(NODE, show_axes=False, position=(1.0, 0.0, 0.0))
+        desk.stage.carry("hand", lambda scene, _: HandMark(scene, lambda: self.hand, desk.stage.size, desk.words))
         self._thread.start()
 
     def close(self) -> None:
@@ -112,17 +110,17 @@ class Touch:
         self._over.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=30.0)
-        viewer = self._viewer
-        with viewer._lock:
+        desk = self._desk
+        with desk.lock:
             self._flag.remove()
             self.controls.remove()
-            viewer._stage.carry("hand", None)
+            desk.stage.carry("hand", None)
 
     def show_controls(self) -> None:
         """The controls anew, in the page's units."""
-        with self._viewer._lock:
+        with self._desk.lock:
             self.controls.remove()
-            self.controls = TouchControls(self._viewer, self)
+            self.controls = TouchControls(self._desk, self)
 
     # --- what pages and programs ask --------------------------------------------------------------------------------
 
@@ -187,17 +185,17 @@ class Touch:
             return self._pull_to(drag, target)
 
     def _pull_to(self, drag: Drag, target: np.ndarray) -> np.ndarray:
-        away, most = target - drag.point, FARTHEST * self._viewer._stage.size
+        away, most = target - drag.point, FARTHEST * self._desk.stage.size
         target = drag.point + away * min(1.0, most / max(float(np.linalg.norm(away)), 1e-300))
         self.session.pull(target)
         return target
 
     def hold(self, client: Any) -> None:
         """Hold what is selected, to be moved by the keys of a page; that it cannot be is told there."""
-        found = self._viewer._inquiry.point_of_selected()
+        found = self._desk.inquiry.point_of_selected()
         if found is None:
             with told(client):
-                client.add_notification("NexDyn", self._viewer._words(SELECT_FIRST), auto_close_seconds=8.0)
+                client.add_notification("NexDyn", self._desk.words(SELECT_FIRST), auto_close_seconds=8.0)
             return
         with self._lock:
             body, p_B = found
@@ -235,9 +233,9 @@ class Touch:
 
     def _run(self) -> None:
         before = due = time.perf_counter()
-        while not self._over.wait(max(0.0, due - time.perf_counter())) and not self._viewer.ended:
+        while not self._over.wait(max(0.0, due - time.perf_counter())) and not self._desk.viewer.ended:
             now = time.perf_counter()
-            passed, before, due = now - before, now, max(due + 1.0 / self._viewer._pace.rate, now)
+            passed, before, due = now - before, now, max(due + 1.0 / self._desk.pace.rate, now)
             try:
                 self._moment(passed)
             except Exception as error:  # the page goes on: it can restart, or show what was done
@@ -246,20 +244,20 @@ class Touch:
 
     def _moment(self, passed: float) -> None:
         """Do what was asked for, go on by what has passed of real time [s], and show it."""
-        viewer, session = self._viewer, self.session
+        desk, session = self._desk, self.session
         with self._lock:
             acted, moved = self._act(time.monotonic()), 0.0
-            if not viewer.watched and not acted:
+            if not desk.viewer.watched and not acted:
                 return
             if self.running and not session.failure:
-                speed, began = viewer._time.speed, time.perf_counter()
+                speed, began = desk.time.speed, time.perf_counter()
                 self._debt = min(self._debt + speed * passed, max(speed * BEHIND, session.shortest))
                 moved = self._advance(max(0.0, min(self._debt, max(self._pace * MOST_WORK, session.shortest))))
                 self._debt -= moved
                 if moved > 0.0:
                     self._pace = 0.5 * self._pace + 0.5 * moved / max(time.perf_counter() - began, 1e-6)
                 self.factor += min(1.0, passed) * (moved / max(passed, 1e-3) - self.factor)
-            if not (moved or acted or self._drag or self._news) and viewer.t == session.t:
+            if not (moved or acted or self._drag or self._news) and desk.t == session.t:
                 return
             self._news = False
             latest = Motion.of(session.latest())
@@ -302,23 +300,23 @@ class Touch:
     # --- the page ---------------------------------------------------------------------------------------------------
 
     def _show(self, latest: Motion) -> None:
-        viewer, now = self._viewer, time.monotonic()
-        with viewer._lock:
-            if viewer.ended or self._over.is_set():
+        desk, now = self._desk, time.monotonic()
+        with desk.lock:
+            if desk.viewer.ended or self._over.is_set():
                 return
             began = time.perf_counter()
-            viewer._motion = viewer._stage.motion = latest
-            viewer._frame = None
-            viewer._time.playing, viewer._time.t = False, latest.start
-            with together(viewer.server):
+            desk.motion = desk.stage.motion = latest
+            desk.frame = None
+            desk.time.playing, desk.time.t = False, latest.start
+            with together(desk.server):
                 self._fit_sizes(latest)
-                viewer._stage.still = self._now is not None  # else what is pulled would run away from the mouse
-                viewer._stage.grow(latest.start, latest.at(latest.start))
-                viewer._stage.show(latest.start)
+                desk.stage.still = self._now is not None  # else what is pulled would run away from the mouse
+                desk.stage.grow(latest.start, latest.at(latest.start))
+                desk.stage.show(latest.start)
                 if now - self._told > TELL:
                     self._told = now
                     self._tell(latest)
-            viewer._pace.took(time.perf_counter() - began)
+            desk.pace.took(time.perf_counter() - began)
 
     def _fit_sizes(self, latest: Motion) -> None:
         """Draw the bodies in other sizes where a change of parameters has given them others, as often as that takes little of the time."""
@@ -329,39 +327,39 @@ class Touch:
             self._news = True  # later
             return
         if changed or self._changed:  # else it is the force of the hand
-            viewer = self._viewer
-            if look_of(latest.system, viewer._stage.up) != viewer._stage.drawn_like:
-                viewer.draw_anew(replace(latest, goes_on=True))
-                viewer._stage.motion = latest
+            desk = self._desk
+            if look_of(latest.system, desk.stage.up) != desk.stage.drawn_like:
+                desk.viewer.draw_anew(replace(latest, goes_on=True))
+                desk.stage.motion = latest
             self._sized = time.monotonic()
             self._size_apart = (self._sized - began) / SIZE_SHARE
         self._of, self._changed = latest.system, changed
 
     def _plot(self, began: float) -> None:
         """Draw the chosen plots of the last states, as often as that takes little of the time."""
-        with self._viewer._lock, np.errstate(over="ignore", invalid="ignore"):  # of a run that blows up
+        with self._desk.lock, np.errstate(over="ignore", invalid="ignore"):  # of a run that blows up
             if not self._over.is_set():
-                self._viewer._controls.plots.draw(anew=False)
+                self._desk.controls.plots.draw(anew=False)
         self._plotted = time.monotonic()
         self._plot_apart = max(PLOT, (self._plotted - began) / PLOT_SHARE)
 
     def _tell(self, latest: Motion) -> None:
         """Numbers: time and speed, coordinates, what is selected."""
-        viewer = self._viewer
+        desk = self._desk
         self.controls.tell(latest)
-        viewer._inquiry.new_moment()
+        desk.inquiry.new_moment()
 
     def coordinates(self, latest: Motion) -> dict[str, np.ndarray]:
         """Coordinates of the joints now, by name."""
         return {} if latest.result is None else states_of(latest.result.observed)[0]
 
 
-def session_of(viewer: Viewer) -> Session:
+def session_of(desk: Desk) -> Session:
     """A session that goes on from what a viewer shows: the shown moment of a result, or a pose with what its sliders say."""
-    result = viewer._motion.result
+    result = desk.motion.result
     if result is None:
-        return Session(viewer.system, q0=viewer._controls.moved or None)
-    k = int(np.argmin(np.abs(result.recording.t - viewer.t)))
+        return Session(desk.system, q0=desk.controls.moved or None)
+    k = int(np.argmin(np.abs(result.recording.t - desk.t)))
     restart = result.recording.restart
     options = arguments(restart) if restart is not None else {}
     options.pop("output_every", None)

@@ -19,8 +19,8 @@ from nexdyn.view.motion import Motion
 if TYPE_CHECKING:
     from nexdyn.model.system import System
     from nexdyn.simulation.session import Session
+    from nexdyn.view.desk import Desk
     from nexdyn.view.touch import Touch
-    from nexdyn.view.viewer import Viewer
 
 MOST = 40
 """Sliders, and switches, of a kind."""
@@ -39,14 +39,14 @@ class Wheel(NamedTuple):
 class TouchControls:
     """The folder "Live" of a viewer's controls."""
 
-    def __init__(self, viewer: Viewer, touch: Touch) -> None:
-        self._viewer, self._touch = viewer, touch
+    def __init__(self, desk: Desk, touch: Touch) -> None:
+        self._desk, self._touch = desk, touch
         self._wheels: list[Wheel] = []
         self._coordinates = states_of(touch.session.latest().observed)[0]
         self._system = touch.session.system
-        self._gravity_before = viewer.system.given_gravity
-        gui, w = viewer.server.gui, viewer._words
-        self._folder = viewer._controls.live_folder()
+        self._gravity_before = desk.system.given_gravity
+        gui, w = desk.server.gui, desk.words
+        self._folder = desk.controls.live_folder()
         with self._folder:
             self._said = gui.add_html("")  # which a page shows with the picture that came with it, as no markdown
             self._wrong = gui.add_html("", visible=False)
@@ -58,11 +58,11 @@ class TouchControls:
                 w("strength of the pull"), 0.1, 50.0, 0.1, touch.strength, hint=w("drag a body with the mouse")
             )
             self._gravity = Shared(
-                viewer.server,
-                gui.add_checkbox(w("gravity"), bool(np.any(viewer.system.gravity))),
+                desk.server,
+                gui.add_checkbox(w("gravity"), bool(np.any(desk.system.gravity))),
                 self._gravity_changed,
             )
-            write = viewer._writes_state
+            write = desk.writes_state
             if write is not None:
                 button = gui.add_button(
                     w("Write this state into the file"), hint=w("q0 and v0 of the joints, and what was changed")
@@ -82,7 +82,7 @@ class TouchControls:
 
     def _add_switches(self) -> None:
         """Forces, contacts, clamps and events, off and on."""
-        session, gui, w = self._touch.session, self._viewer.server.gui, self._viewer._words
+        session, gui, w = self._touch.session, self._desk.server.gui, self._desk.words
         system = session.system
         names = switches(system)
         self._switches: dict[str, Shared] = {}
@@ -92,7 +92,7 @@ class TouchControls:
             for name in names[:MOST]:
                 box = gui.add_checkbox(name.replace("event:", f"{w('event')} ", 1), not is_off(system, name))
                 act = partial(self._touch.want, f"switch {name}", partial(session.switch, name))
-                self._switches[name] = Shared(self._viewer.server, box, act)
+                self._switches[name] = Shared(self._desk.server, box, act)
             self._more(len(names))
 
     def _add_parameters(self) -> None:
@@ -104,7 +104,7 @@ class TouchControls:
         if found:
             with (
                 self._folder,
-                self._viewer.server.gui.add_folder(self._viewer._words("Parameters"), expand_by_default=False),
+                self._desk.server.gui.add_folder(self._desk.words("Parameters"), expand_by_default=False),
             ):
                 for name, value in list(found.items())[:MOST]:
                     low, high = around(value)
@@ -121,7 +121,7 @@ class TouchControls:
         }
         if not found:
             return
-        with self._folder, self._viewer.server.gui.add_folder(self._viewer._words("Actuators")):
+        with self._folder, self._desk.server.gui.add_folder(self._desk.words("Actuators")):
             for name, value in list(found.items())[:MOST]:
                 low, high, unit = self._reach(system.forces[name], value)
                 path = f"force:{name}.target"
@@ -142,7 +142,7 @@ class TouchControls:
 
     def _add_joints(self) -> None:
         """Where joints stand."""
-        session, viewer = self._touch.session, self._viewer
+        session, desk = self._touch.session, self._desk
         system = session.system
         found = [
             dial
@@ -152,7 +152,7 @@ class TouchControls:
         ]
         if not found:
             return
-        with self._folder, viewer.server.gui.add_folder(viewer._words("Joints"), expand_by_default=False):
+        with self._folder, desk.server.gui.add_folder(desk.words("Joints"), expand_by_default=False):
             for dial in found[:MOST]:
                 self._wheel(
                     dial.label, dial.unit, dial.lower, dial.upper, dial.value,
@@ -162,8 +162,8 @@ class TouchControls:
 
     def _more(self, count: int) -> None:
         """Tell of how many there is no slider or switch."""
-        if told := self._viewer._words.more(count - MOST):
-            self._viewer.server.gui.add_markdown(told)
+        if told := self._desk.words.more(count - MOST):
+            self._desk.server.gui.add_markdown(told)
 
     @staticmethod
     def _put(session: Session, dial: Dial, value: float) -> None:
@@ -182,10 +182,10 @@ class TouchControls:
         """A slider in the page's units; `of` is what it is called among what was asked for."""
         if not high > low:
             return
-        (factor,), told = self._viewer._units.of(np.ones(1), unit)
+        (factor,), told = self._desk.units.of(np.ones(1), unit)
         scale = float(factor)
         low, high = scale * low, scale * high
-        server = self._viewer.server
+        server = self._desk.server
         slider = server.gui.add_slider(
             f"{label} [{told}]" if told else label,
             low,
@@ -221,15 +221,15 @@ class TouchControls:
 
     def tell_running(self) -> None:
         """Let the button say what it does next."""
-        label = self._viewer._words("Pause" if self._touch.running else "Go on")
+        label = self._desk.words("Pause" if self._touch.running else "Go on")
         if self._go.label != label:
             self._go.label = label
 
     def tell(self, latest: Motion) -> None:
         """Let all controls tell the present state."""
-        touch, w, viewer = self._touch, self._viewer._words, self._viewer
+        touch, w, desk = self._touch, self._desk.words, self._desk
         self._coordinates, self._system = touch.coordinates(latest), touch.session.system
-        speed = viewer._time.speed
+        speed = desk.time.speed
         parts = [f"<b>{html.escape(w('live'))}</b>: t = {latest.start:.2f} s"]
         if touch.running and touch.factor < SLOW * speed:
             parts.append(html.escape(f"{touch.factor:.2f} × {w('real time')}"))

@@ -27,15 +27,16 @@ from nexdyn.model.system import System
 from nexdyn.results.batch import BatchResult
 from nexdyn.view import server as page
 from nexdyn.view.asking import answer
-from nexdyn.view.camera import Camera, camera_at
+from nexdyn.view.camera import camera_at
 from nexdyn.view.cameras import Cameras
 from nexdyn.view.controls import Controls
+from nexdyn.view.desk import Desk
 from nexdyn.view.ghost import Ghost, check_same, same
 from nexdyn.view.inquiry import Inquiry
 from nexdyn.view.live import Live
 from nexdyn.view.members import first_of
 from nexdyn.view.motion import Frame, Motion, motion_of
-from nexdyn.view.pace import Pace
+from nexdyn.view.pace import Calm, Pace
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import Poser, poser_of
 from nexdyn.view.renewing import Renewing
@@ -49,12 +50,9 @@ if TYPE_CHECKING:
     from nexdyn.simulation.marches.tree import Simulation
     from nexdyn.simulation.run import Runs
     from nexdyn.simulation.session import Session
-    from nexdyn.view.touch import Touch
 
 CURSOR_RATE = 8.0
 """Moves a second of the cursors of plots."""
-QUIET = 1.0
-"""Seconds without a cursor's move before and after a layout of the plots."""
 
 
 @checked_call
@@ -99,40 +97,31 @@ class Viewer(metaclass=CheckedCalls):
         ghost: Result | None = None, language: str = "en", served: page.Served | None = None,
     ) -> None:  # fmt: skip
         """Arguments as for `view`; served: a server that is up already, instead of one at `host` and `port`."""
-        self._lock = threading.RLock()
+        desk = self._desk = Desk(self)
         self._ended, self._gone = threading.Event(), threading.Event()
-        self._batch = what if isinstance(what, BatchResult) else None
-        self._member: int | None = None
-        """Which member of the batch is shown; None: what is shown is none."""
-        if self._batch is not None:
-            self._member, what = first_of(self._batch)
-        self._motion = motion_of(what)
-        self._ghost = _ghost_of(self._motion, ghost)
-        self._time = Playback(self._motion.start, self._motion.end)
-        self._systems, self._drawn_of = systems_of(self._motion), 0
+        if isinstance(what, BatchResult):
+            desk.batch = what
+            desk.member, what = first_of(what)
+        motion = desk.motion = motion_of(what)
+        desk.ghost = _ghost_of(motion, ghost)
+        desk.time = Playback(motion.start, motion.end)
+        self._systems, self._drawn_of = systems_of(motion), 0
         """From when on what moves is of which system, and which of them is drawn."""
-        self._frame: Frame | None = None
-        self._pace = Pace()
-        self._look, self._cameras = Look(), Cameras(self)
+        desk.pace, desk.calm = Pace(), Calm()
         self._said = 0.0
-        self._due: list[float] = []
-        self._still_until = 0.0
-        self._words, self._units, self._dark = Words(language), SI, False
-        self._inquiry = Inquiry(self, self._words)
-        self._touch: Touch | None = None
-        self._writes_state: Callable[[Session], None] | None = None
+        desk.words = Words(language)
+        desk.cameras, desk.inquiry = Cameras(desk), Inquiry(desk, desk.words)
         self._posers: tuple[System, Poser | None] | None = None
-        self._session: Session | None = None
         served = served or page.start_server(host, port, page.title_of(self.system.name), None, language)
         self.server, self.address, gate = served
+        desk.server = self.server
         gate.hold()
-        gate.ask = lambda path: answer(self._inquiry, path)
+        gate.ask = lambda path: answer(desk.inquiry, path)
         try:
-            self._home: Camera | None = None
             self._scene = Renewing(self.server.scene)
-            self._stage = Stage(self.server, self._motion, self._look, scene=self._scene)
-            self._look = self._first_look = self._stage.look
-            self._controls = Controls(self)
+            desk.stage = Stage(self.server, motion, desk.look, scene=self._scene)
+            desk.look = desk.first_look = desk.stage.look
+            desk.controls = Controls(desk)
             self._lay_ghost()
         except BaseException:
             served.stop()
@@ -169,22 +158,22 @@ class Viewer(metaclass=CheckedCalls):
     @property
     def system(self) -> System:
         """The system that is shown."""
-        return self._motion.system
+        return self._desk.motion.system
 
     @property
     def t(self) -> float:
         """The shown time [s]."""
-        return self._time.t
+        return self._desk.time.t
 
     @property
     def looks(self) -> Look:
         """What of the scene is seen."""
-        return self._look
+        return self._desk.look
 
     @property
     def playing(self) -> bool:
         """Whether the time runs."""
-        return self._time.playing
+        return self._desk.time.playing
 
     @property
     def ended(self) -> bool:
@@ -202,66 +191,66 @@ class Viewer(metaclass=CheckedCalls):
         """Show another motion in the same page, from its start: of the same system, or of another one, as after a change of its file."""
         motion = motion_of(what)
         self.end_live()
-        self._session = self._member = None
-        with self._lock:
+        self._desk.session = self._desk.member = None
+        with self._desk.lock:
             self._replace(motion)
 
     @property
     def session(self) -> Session | None:
         """What runs on the page, or has run there and is shown. A program that reads or moves it while it runs pauses the viewer first."""
-        return self._session
+        return self._desk.session
 
     def live(self, session: Session | None = None) -> None:
         """Let a system run on the page, to be dragged and changed: a session, or one that goes on from what is shown."""
-        if self._touch is not None:
+        if self._desk.touch is not None:
             raise InputError("a system runs on this page already; viewer.keep() ends that and shows its recording")
         from nexdyn.view.touch import Touch, session_of
 
-        session = session or self._session or session_of(self)
-        latest, posed = replace(Motion.of(session.latest()), goes_on=True), not self._motion.moves
-        touch = Touch(self, session)
+        session = session or self._desk.session or session_of(self._desk)
+        latest, posed = replace(Motion.of(session.latest()), goes_on=True), not self._desk.motion.moves
+        touch = Touch(self._desk, session)
         try:
-            with self._lock:
-                self._session, self._touch, self._member = session, touch, None
+            with self._desk.lock:
+                self._desk.session, self._desk.touch, self._desk.member = session, touch, None
                 self._replace(latest)
                 touch.begin()
         except BaseException:
-            self._touch = self._session = None
+            self._desk.touch = self._desk.session = None
             raise
-        with self._lock:
+        with self._desk.lock:
             if posed:
                 self.aim()
 
     def keep(self) -> None:
         """End the run on the page, and show its recording; `live` goes on from its end."""
-        session = self._session
-        if self._touch is None or session is None:
+        session = self._desk.session
+        if self._desk.touch is None or session is None:
             raise InputError("nothing runs on this page; viewer.live() lets the system run")
         self.end_live()
         result = session.result()
-        with self._lock:
+        with self._desk.lock:
             self._replace(Motion.of(result))
 
     def end_live(self) -> None:
         """End what runs on the page, if anything does. Its thread may be about to show a moment: not to be called within the lock."""
-        touch, self._touch = self._touch, None
+        touch, self._desk.touch = self._desk.touch, None
         if touch is not None:
             touch.close()
 
     def seek(self, t: float) -> None:
         """Stop and show the time `t` [s]."""
-        with self._lock:
-            self._frame = None
-            self._time.seek(t)
+        with self._desk.lock:
+            self._desk.frame = None
+            self._desk.time.seek(t)
             self._show_time()
             self._sync()
 
     def step(self, samples: int) -> None:
         """Stop and show the sample so many after the shown time, or before it."""
-        if self._touch is not None:
-            self._touch.step()
+        if self._desk.touch is not None:
+            self._desk.touch.step()
             return
-        t = self._motion.times
+        t = self._desk.motion.times
         k = np.searchsorted(t, self.t + 1e-9 * (t[-1] - t[0]), side="right") - 1
         if samples < 0 and t[k] < self.t - 1e-9 * (t[-1] - t[0]):
             k += 1
@@ -269,38 +258,38 @@ class Viewer(metaclass=CheckedCalls):
 
     def show_controls(self) -> None:
         """Show what is changed by hand anew, where a system runs on the page."""
-        if self._touch is not None:
-            self._touch.show_controls()
+        if self._desk.touch is not None:
+            self._desk.touch.show_controls()
 
     def play(self, speed: float | None = None) -> None:
         """Let the time run, at `speed` times real time."""
-        if self._touch is not None:
-            self._time.speed = self._time.speed if speed is None else float(speed)
-            self._touch.run(True)
+        if self._desk.touch is not None:
+            self._desk.time.speed = self._desk.time.speed if speed is None else float(speed)
+            self._desk.touch.run(True)
             return
-        with self._lock:
-            self._frame = None
-            self._time.play(speed)
+        with self._desk.lock:
+            self._desk.frame = None
+            self._desk.time.play(speed)
             self._sync()
 
     def pause(self) -> None:
         """Stop where it is."""
-        if self._touch is not None:
-            self._touch.run(False)
+        if self._desk.touch is not None:
+            self._desk.touch.run(False)
             return
-        with self._lock:
-            self._time.playing = False
+        with self._desk.lock:
+            self._desk.time.playing = False
             self._sync()
 
     def reset(self) -> None:
         """Back to the start, with the first camera; of a system that runs, from the start."""
-        if self._touch is not None:
-            self._touch.restart()
+        if self._desk.touch is not None:
+            self._desk.touch.restart()
             return
-        with self._lock:
-            self.seek(self._motion.start)
-            self._stage.keep_place()
-            self.look(replace(self._look, follow=self._first_look.follow))
+        with self._desk.lock:
+            self.seek(self._desk.motion.start)
+            self._desk.stage.keep_place()
+            self.look(replace(self._desk.look, follow=self._desk.first_look.follow))
             self.aim()
 
     def aim(self, side: str = "") -> None:
@@ -308,7 +297,7 @@ class Viewer(metaclass=CheckedCalls):
         if side and side not in SIDES:
             raise unknown("view", side, SIDES)
         for client in self.server.get_clients().values():
-            self._cameras.aim(client, side)
+            self._desk.cameras.aim(client, side)
 
     def look_from(self, eye: Any, target: Any) -> None:
         """Look from a point at another, (3,) [m] in the world, also after a reset and in browsers that come later."""
@@ -317,36 +306,36 @@ class Viewer(metaclass=CheckedCalls):
             raise InputError(
                 f"eye is {eye!r} and target {target!r}; two different points of three finite numbers [m] are needed"
             )
-        with self._lock:
-            self._home = self._stage.home = camera_at(self.system, p.tolist(), at.tolist())
-            self._stage.aim()
+        with self._desk.lock:
+            self._desk.home = self._desk.stage.home = camera_at(self.system, p.tolist(), at.tolist())
+            self._desk.stage.aim()
             self.aim()
 
     def lens(self, parallel: bool) -> None:
         """Draw in perspective, or without: then lines which are parallel look so, and what is equally large."""
-        with self._lock:
-            self._cameras.lens(parallel)
-            self._controls.tell_mode()
+        with self._desk.lock:
+            self._desk.cameras.lens(parallel)
+            self._desk.controls.tell_mode()
 
     def dark(self, dark: bool) -> None:
         """A dark page behind the scene, the controls and the plots; or a light one."""
-        with self._lock:
-            self._dark = dark
+        with self._desk.lock:
+            self._desk.dark = dark
             page.set_theme(self.server, dark)
-            self._stage.darken(dark)
-            self._controls.tell_mode()
+            self._desk.stage.darken(dark)
+            self._desk.controls.tell_mode()
 
     def units(self, millimetres_and_degrees: bool) -> None:
         """Tell lengths and angles in mm and degrees, in panels and plots; or in m and rad."""
-        with self._lock:
-            self._units = MM_DEG if millimetres_and_degrees else SI
-            self._controls.plots.draw()
-            self._controls.plots.lay_over(self._ghost)
-            self._controls.show_dials()
-            if self._touch is not None:
-                self._touch.show_controls()
-            self._controls.tell_mode()
-            self._inquiry.tell()
+        with self._desk.lock:
+            self._desk.units = MM_DEG if millimetres_and_degrees else SI
+            self._desk.controls.plots.draw()
+            self._desk.controls.plots.lay_over(self._desk.ghost)
+            self._desk.controls.show_dials()
+            if self._desk.touch is not None:
+                self._desk.touch.show_controls()
+            self._desk.controls.tell_mode()
+            self._desk.inquiry.tell()
 
     def look(self, look: Look, steady: bool = False) -> None:
         """Show other layers, other arrows, or follow another body. steady: that one stays where it is seen, instead of where it was at the
@@ -354,36 +343,36 @@ class Viewer(metaclass=CheckedCalls):
         unknown = look.layers - set(LAYERS)
         if unknown:
             raise InputError(f"no layer {', '.join(sorted(unknown))}; layers: {', '.join(LAYERS)}")
-        if look.follow and look.follow not in self._motion.bodies:
+        if look.follow and look.follow not in self._desk.motion.bodies:
             self.system.body(look.follow)  # raises the error that names the nearest
-        with self._lock:
-            self._look = look
-            self._stage.set_look(look, self.t, self._frame, steady)
-            self._controls.tell(look)
+        with self._desk.lock:
+            self._desk.look = look
+            self._desk.stage.set_look(look, self.t, self._desk.frame, steady)
+            self._desk.controls.tell(look)
 
     def lay_over(self, ghost: Result | None) -> None:
         """Lay another result of the same bodies and joints over the shown one; None takes it away."""
-        found = _ghost_of(self._motion, ghost)
-        with self._lock:
-            self._ghost = found
+        found = _ghost_of(self._desk.motion, ghost)
+        with self._desk.lock:
+            self._desk.ghost = found
             self._lay_ghost()
 
     def show_member(self, index: int) -> None:
         """Show a member of the batch that this is the viewer of."""
-        if self._batch is None:
+        if self._desk.batch is None:
             raise InputError("this viewer shows no batch; nx.view(nx.simulate(system, batch=…)) does")
-        self.show(self._batch.member(index))
-        self._member = index
-        self._controls.tell_member(index)
+        self.show(self._desk.batch.member(index))
+        self._desk.member = index
+        self._desk.controls.tell_member(index)
 
     @property
     def selected(self) -> str:
         """What is selected: "body:NAME", "joint:NAME" or ""."""
-        return self._inquiry.key
+        return self._desk.inquiry.key
 
     def select(self, name: str) -> None:
         """Select a body or joint; "" nothing. "joint:NAME" means the joint where a body has the same name."""
-        self._inquiry.select(name)
+        self._desk.inquiry.select(name)
 
     def pose(self, q: Any) -> None:
         """Show the pose at the coordinates q (nq,) in the order of `nx.Tree`; with loops, of `nx.ClosedTree`, which closes them."""
@@ -395,10 +384,10 @@ class Viewer(metaclass=CheckedCalls):
         R, p = poser.poses(poser.to(q))
         position = np.concatenate([p, np.zeros((1, 3))]).astype(np.float32)
         attitude = np.concatenate([quaternion(R), [[1.0, 0.0, 0.0, 0.0]]]).astype(np.float32)
-        with self._lock:
-            self._time.playing, self._frame = False, Frame(position, attitude, None)
-            self._stage.show(self.t, self._frame)
-            self._inquiry.tell()
+        with self._desk.lock:
+            self._desk.time.playing, self._desk.frame = False, Frame(position, attitude, None)
+            self._desk.stage.show(self.t, self._desk.frame)
+            self._desk.inquiry.tell()
 
     @property
     def poser(self) -> Poser | None:
@@ -410,9 +399,9 @@ class Viewer(metaclass=CheckedCalls):
     def follow(self, simulation: Runs) -> Callable[[float, float], None]:
         """What to give as `progress` to a run of `simulation`, so that the page follows it."""
 
-        with self._lock:
-            self._controls.running(True)
-        return Live(self, simulation).progress
+        with self._desk.lock:
+            self._desk.controls.running(True)
+        return Live(self._desk, simulation).progress
 
     def wait(self) -> None:
         """Until the viewer ends: Esc or "End" on the page, `close`, or Ctrl-C."""
@@ -426,7 +415,7 @@ class Viewer(metaclass=CheckedCalls):
 
     def close(self) -> None:
         """End: the page says so and its address becomes free."""
-        with self._lock:
+        with self._desk.lock:
             first = not self._ended.is_set()
             self._ended.set()
         if not first:
@@ -437,7 +426,7 @@ class Viewer(metaclass=CheckedCalls):
         if self._thread.is_alive():
             self._thread.join(timeout=2.0)
         with contextlib.suppress(Exception):
-            self._controls.say_goodbye()
+            self._desk.controls.say_goodbye()
             self.server.flush()
             time.sleep(0.2)  # so that the pages get it
         page.stop_server(self.server)
@@ -450,47 +439,31 @@ class Viewer(metaclass=CheckedCalls):
         before = due = time.perf_counter()
         while not self._ended.wait(max(0.0, due - time.perf_counter())):
             now = time.perf_counter()
-            passed, before, due = now - before, now, max(due + 1.0 / self._pace.rate, now)
-            with self._lock:
-                self._settle(time.monotonic())
-                if not self.playing and self._frame is None:
-                    self._controls.move_cursors(self.t)
+            passed, before, due = now - before, now, max(due + 1.0 / self._desk.pace.rate, now)
+            with self._desk.lock:
+                if self._desk.calm.take():
+                    self._desk.controls.lay_out_again()
+                    self._desk.cameras.aim_new()
+                if not self.playing and self._desk.frame is None:
+                    self._desk.controls.move_cursors(self.t)
                 if self.playing and not self._ended.is_set():
-                    self._time.advance(passed)
+                    self._desk.time.advance(passed)
                     self._show_time()
-                    self._pace.took(time.perf_counter() - now)
+                    self._desk.pace.took(time.perf_counter() - now)
 
     def _joined(self, client: Any) -> None:
-        with self._lock:
-            self._cameras.new.append(client)
+        with self._desk.lock:
+            self._desk.cameras.new.append(client)
             client.camera.on_update(lambda _: self._reframe(client))
             self._fit_sizes()
-            self._stage.show(self.t, self._frame)  # nothing was sent while nobody looked
+            self._desk.stage.show(self.t, self._desk.frame)  # nothing was sent while nobody looked
             self._sync()
-        self._lay_out_soon()
+            self._desk.calm.lay_out_soon()
 
     def _reframe(self, client: Any) -> None:
-        with self._lock:
+        with self._desk.lock:
             if not self._ended.is_set():
-                self._cameras.reframe(client)
-
-    def _lay_out_soon(self) -> None:
-        """A page or a plot is being built: once that is done, the plots are laid out in peace."""
-        now = time.monotonic()
-        with self._lock:
-            self._due = sorted([*self._due, now + QUIET, now + 5.0])
-
-    def _settle(self, now: float) -> None:
-        """Lay the plots out when that is due."""
-        if self._due and now > self._due[0]:
-            self._controls.lay_out_again()
-            self._cameras.aim_new()
-            self._still_until = now + QUIET
-            self._due.pop(0)
-
-    def _plots_move(self, now: float) -> bool:
-        """Whether the cursors may move: not while a layout is near."""
-        return now > self._still_until and not (self._due and self._due[0] - now < QUIET)
+                self._desk.cameras.reframe(client)
 
     def _show_time(self) -> None:
         """The scene and the slider at this moment, as one group of messages; what tells and plots it follows a few times a second."""
@@ -498,8 +471,8 @@ class Viewer(metaclass=CheckedCalls):
             return
         with page.together(self.server):
             self._fit_sizes()
-            self._stage.show(self.t)
-            self._controls.tell_time(self.t)
+            self._desk.stage.show(self.t)
+            self._desk.controls.tell_time(self.t)
             now = time.monotonic()
             if now - self._said > 1.0 / CURSOR_RATE or not self.playing:
                 self._said = now
@@ -509,58 +482,63 @@ class Viewer(metaclass=CheckedCalls):
         """Draw the bodies in the sizes that they have at the shown time, where a change of parameters has given them others."""
         if len(self._systems) > 1 and (now := system_at(self._systems, self.t)) != self._drawn_of:
             self._drawn_of, system = now, self._systems[now][1]
-            if look_of(system, self._stage.up) != self._stage.drawn_like:
-                self.draw_anew(replace(self._motion, system=system))
+            if look_of(system, self._desk.stage.up) != self._desk.stage.drawn_like:
+                self.draw_anew(replace(self._desk.motion, system=system))
             else:
-                self._stage.motion = replace(self._motion, system=system)
-            self._inquiry.new_sizes()
+                self._desk.stage.motion = replace(self._desk.motion, system=system)
+            self._desk.inquiry.new_sizes()
 
     def draw_anew(self, motion: Motion) -> None:
         """Draw the same bodies in the sizes of this motion's system; camera, look, selection, measured points and all that is laid over
         stay. For what runs on the page."""
-        before = self._stage
+        before = self._desk.stage
         with page.together(self.server), self._scene.anew():
-            self._stage = Stage(
-                self.server, motion, self._look, self._dark, self._home, self._cameras.parallel, before, self._scene
+            self._desk.stage = Stage(
+                self.server, motion, self._desk.look, self._desk.dark, self._desk.home, self._desk.cameras.parallel, before, self._scene
             )  # fmt: skip
-            self._inquiry.new_sizes()
+            self._desk.inquiry.new_sizes()
             for name, make in before.makers.items():
-                self._stage.carry(name, make)
+                self._desk.stage.carry(name, make)
 
     def _sync(self) -> None:
-        self._controls.sync(self.t, self.playing)
+        self._desk.controls.sync(self.t, self.playing)
 
     def _lay_ghost(self) -> None:
-        ghost = self._ghost
-        self._stage.carry("ghost", None if ghost is None else lambda scene, _: Ghost(scene, ghost, self.t))
-        self._controls.plots.lay_over(ghost)
-        self._inquiry.tell()
+        ghost = self._desk.ghost
+        self._desk.stage.carry("ghost", None if ghost is None else lambda scene, _: Ghost(scene, ghost, self.t))
+        self._desk.controls.plots.lay_over(ghost)
+        self._desk.inquiry.tell()
 
     def _replace(self, motion: Motion) -> None:
-        camera_stays = motion.bodies == self._motion.bodies or bool({*motion.bodies} & {*self._motion.bodies})
-        another = motion.system is not self._motion.system
-        self._motion, self._frame = motion, None
-        if self._look.follow not in motion.bodies:
-            self._look = replace(self._look, follow="")
-        if self._ghost is not None and another and not same(motion.system, self._ghost.system):
-            self._ghost = None
-        self._time.cover(motion.start, motion.end)
+        camera_stays = motion.bodies == self._desk.motion.bodies or bool({*motion.bodies} & {*self._desk.motion.bodies})
+        another = motion.system is not self._desk.motion.system
+        self._desk.motion, self._desk.frame = motion, None
+        if self._desk.look.follow not in motion.bodies:
+            self._desk.look = replace(self._desk.look, follow="")
+        if self._desk.ghost is not None and another and not same(motion.system, self._desk.ghost.system):
+            self._desk.ghost = None
+        self._desk.time.cover(motion.start, motion.end)
         self._systems, self._drawn_of = systems_of(motion), 0
         with page.together(self.server), self._scene.anew():
-            self._stage = Stage(
-                self.server, motion, self._look, self._dark, self._home, self._cameras.parallel, scene=self._scene
+            self._desk.stage = Stage(
+                self.server, motion, self._desk.look, self._desk.dark, self._desk.home, self._desk.cameras.parallel, scene=self._scene
             )  # fmt: skip
-        self._look = self._first_look = self._stage.look
-        self._controls.running(False)
+        self._desk.look = self._desk.first_look = self._desk.stage.look
+        self._desk.controls.running(False)
         if another:
-            self._controls.new_system()
-            self._inquiry.new_system()
-        self._controls.new_motion()
-        self._inquiry.new_motion()
+            self._desk.controls.new_system()
+            self._desk.inquiry.new_system()
+        self._desk.controls.new_motion()
+        self._desk.inquiry.new_motion()
         self._lay_ghost()
-        self._controls.tell(self._look)
+        self._desk.controls.tell(self._desk.look)
         if not camera_stays:
             self.aim()
+
+
+def desk_of(viewer: Viewer) -> Desk:
+    """What the parts of its page share."""
+    return viewer._desk
 
 
 def _ghost_of(motion: Motion, ghost: Any) -> Motion | None:
