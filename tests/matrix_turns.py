@@ -6,15 +6,13 @@ one element under one way alone is found by one run in three. With --long all ar
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 
 from matrix_elements import ELEMENTS
+from turns import TURN
 
 OPEN_ONLY = ("crba", "cfa")
 """Ways that loops refuse."""
-TURN = int(os.environ.get("PYTHONHASHSEED", "0"))
-"""Of this run: tests/conftest.py draws it, the same for all workers."""
 
 
 def in_turn(name: str, ways: Iterable[str], whole: bool) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from sticking_lab import STEPS
+from turns import in_turns
 
 import nexdyn as nx
 from nexdyn.problems import areas, recast
@@ -163,7 +164,7 @@ WAYS = [
 """Over areas most of them take longer than ten seconds."""
 
 
-@pytest.mark.parametrize(("kind", "plate", "name"), WAYS)
+@pytest.mark.parametrize(("kind", "plate", "name"), in_turns(WAYS))
 def test_a_brick_on_a_plate_that_tumbles_does_not_slip(kind: str, plate: str, name: str) -> None:
     """It gives by 11 µm, what its springs along the plate bear, and after each turn there and back it is where it was."""
     most, back = SLIPS.get(name, (2e-5, 1e-10))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from turns import in_turns
 
 import nexdyn as nx
 from nexdyn.problems import recast
@@ -56,8 +57,7 @@ def stacked(below: float, height: float, mesh: bool = False) -> nx.System:
     return system
 
 
-@EVERY
-@pytest.mark.parametrize("mesh", [False, True], ids=["box", "mesh"])
+@pytest.mark.parametrize(("mesh", "name"), in_turns((mesh, name) for mesh in (False, True) for name in METHODS))
 def test_a_cube_on_its_equal_holds_as_on_a_wide_one_and_comes_back(mesh: bool, name: str) -> None:
     """As it gives, its corners leave those below: a square becomes one with other sides, up to eight of them."""
     t = np.linspace(0.0, 3.0, 61)

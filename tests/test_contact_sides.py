@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from turns import in_turns
 
 import nexdyn as nx
 
@@ -83,9 +84,9 @@ def told(system: nx.System) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.filterwarnings("ignore:contact .* starts:nexdyn.NexDynWarning")
-@pytest.mark.parametrize("friction", [{}, {"friction_speed": 1e-3}], ids=["sticks", "regularised"])
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("pair", "law", "friction"), in_turns(itertools.product(PAIRS, LAWS, ({}, {"friction_speed": 1e-3})), of=3)
+)
 def test_bodies_may_be_named_in_either_order(pair: tuple[str, str], law: str, friction: dict[str, Any]) -> None:
     """To rounding; what friction holds turns with `b`, so that bodies that stick while they spin differ by what they turn in the run."""
     given = LAWS[law] | friction
@@ -103,8 +104,7 @@ def test_bodies_may_be_named_in_either_order(pair: tuple[str, str], law: str, fr
 
 
 @pytest.mark.filterwarnings("ignore:contact .* starts:nexdyn.NexDynWarning")
-@pytest.mark.parametrize("law", ["areas", "points"])
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+@pytest.mark.parametrize(("pair", "law"), in_turns(itertools.product(PAIRS, ("areas", "points"))))
 def test_what_is_passed_over_does_not_touch(pair: tuple[str, str], law: str) -> None:
     """A step gives the impulse of the force that a result tells, which looks at all pairs; of bodies in many places, near and far."""
     if law == "points" and pair not in AT_POINTS:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from continuing_lab import ADAPTIVE, ANEW, DT, END, FIXED, HALF, Telling, arm, controlled, four_bar, state, turned_back
-from matrix_turns import TURN
+from turns import TURN, in_turns
 
 import nexdyn as nx
 from nexdyn.cli import main
@@ -200,8 +200,9 @@ def bouncing() -> nx.System:
     return system
 
 
-@pytest.mark.parametrize("at", [30 * DT, 60 * DT, 200 * DT], ids=["before", "between", "at rest"])
-@pytest.mark.parametrize("name", FIXED)
+@pytest.mark.parametrize(
+    ("name", "at"), in_turns(((name, at) for name in FIXED for at in (30 * DT, 60 * DT, 200 * DT)), of=2)
+)
 def test_a_run_goes_on_behind_a_stop_that_strikes(name: str, at: float, tmp_path: Path) -> None:
     """Steps count from an impact on, between those of the grid: the second half steps elsewhere, by no more than the method errs."""
     method = FIXED[name]

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from turns import in_turns
 
 import nexdyn
 from nexdyn import kernel_folders, numba_parts
@@ -361,7 +362,7 @@ METHODS_OF_WARM = {"hht": "nx.HHT()", "implicit": "nx.ImplicitEuler(1e-3)", "rk4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS_OF_WARM)
+@pytest.mark.parametrize("method", in_turns(METHODS_OF_WARM, of=3))
 def test_a_second_process_compiles_nothing(method: str) -> None:
     program = WARM.replace("METHOD", METHODS_OF_WARM[method])
     line = [sys.executable, "-c", program]

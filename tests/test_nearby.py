@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from turns import in_turns
 
 import nexdyn as nx
 from nexdyn.assembly import contact_steps
@@ -49,9 +51,9 @@ METHODS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("held", [False, True])
-@pytest.mark.parametrize("areas", [False, True])
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize(
+    ("method", "areas", "held"), in_turns(itertools.product(METHODS, (False, True), (False, True)))
+)
 def test_what_is_left_out_changes_no_bit(method: Any, areas: bool, held: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     system = swarm(areas, held)
     assert len(system.forces) > tables.FEW

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sticking_lab import HEIGHT, LAW, STEPS, G, ball, box, place
+from turns import in_turns
 
 import nexdyn as nx
 
@@ -43,7 +44,7 @@ def on_its_face(shape: str) -> nx.System:
 # --- what stands -------------------------------------------------------------------------------------------------------
 
 
-@EVERY
+@pytest.mark.parametrize("method", in_turns(pytest.param(method, id=name) for name, method in STEPS.items()))
 def test_a_box_two_hundredths_below_the_cone_stands_on_a_slope(method: Any) -> None:
     phi = math.radians(20.0)
     system = box(math.tan(phi) / 0.98, phi)
@@ -57,7 +58,8 @@ def test_a_box_two_hundredths_below_the_cone_stands_on_a_slope(method: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("shape", "name"), [*(("box", name) for name in STEPS), *(("mesh", name) for name in ("rk4", "hht", "euler"))]
+    ("shape", "name"),
+    in_turns([*(("box", name) for name in STEPS), *(("mesh", name) for name in ("rk4", "hht", "euler"))]),
 )
 def test_a_box_stands_on_its_face_as_well(shape: str, name: str) -> None:
     """Over its area, as a box and as a mesh, two hundredths below the cone, in steps as long as this softer ground allows."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import systems
+from turns import in_turns
 
 from nexdyn.errors import InputError
 from nexdyn.joints import JOINTS, Fixed, Free, Prismatic, Revolute, Spherical
@@ -223,7 +224,7 @@ def test_a_thousand_bodies_of_any_shape_obey_the_laws(shape: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", ["chain", "random"])
+@pytest.mark.parametrize("shape", in_turns(["chain", "random"]))
 def test_a_hundred_thousand_bodies_are_one_tree_and_its_tables_grow_with_bodies_only(shape: str) -> None:
     tree = Tree(large(100_000, shape))
     assert tree.nb == 100_000

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from matrix_elements import ELEMENTS
 from matrix_turns import in_turn
+from turns import in_turns
 from units_lab import Units, apart, in_units, of_result
 
 import nexdyn as nx
@@ -213,7 +214,7 @@ def analyses() -> list[tuple[Callable[[nx.System, Units], Any], float]]:
     return [(assembled, 1e-12), (at_rest, 1e-9), (of_modes, 1e-7), (lowest, 1e-7)]
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("name", in_turns(WHOLE))
 def test_assembly_rest_and_modes_know_no_units(name: str) -> None:
     runs = analyses()
     for carrier in ELEMENTS[name].carriers:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from turns import in_turns
 
 import nexdyn as nx
 from nexdyn.cli import main
@@ -18,11 +19,12 @@ from nexdyn.problems.verify import PROBLEMS
 
 LONG = ("arch", "thin-arch")
 """Run with --long."""
-RUNS = [
+RUNS = in_turns(
     pytest.param(p, run, id=f"{p.name}, {run.formulation}", marks=[pytest.mark.long] if p.name in LONG else [])
     for p in PROBLEMS.values()
     for run in p.runs
-]
+)
+"""Each problem under half of its formulations in one run, and under the others in the next."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "verification.md"
 
 

@@ -1,0 +1,27 @@
+"""What is tried in turn from run to run: half of many like cases, say, in this run and the other half in the next.
+
+Which come first changes with the seed that pytest prints and PYTHONHASHSEED repeats. With --long all are tried.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+TURN = int(os.environ.get("PYTHONHASHSEED", "0"))
+"""Of this run: tests/conftest.py draws it, the same for all workers."""
+
+
+def in_turns(cases: Iterable[Any], of: int = 2) -> list[Any]:
+    """Parameters of a test: every `of`-th case of this run's turn, the others marked `long`.
+
+    cases: values, tuples of several, or what pytest.param gives."""
+    found = []
+    for k, case in enumerate(cases):
+        given = case if hasattr(case, "marks") else pytest.param(*case) if type(case) is tuple else pytest.param(case)
+        marks = list(given.marks) if (k + TURN) % of == 0 else [*given.marks, pytest.mark.long]
+        found.append(pytest.param(*given.values, id=given.id, marks=marks))
+    return found
