@@ -130,3 +130,32 @@ def test_a_ball_that_is_pressed_in_by_nanometres_rests(
     assert len(swaying) == len(known)
     for rate in known:
         assert np.abs(swaying / rate - 1.0).min() < 2e-3
+
+
+def ball_on_the_floor(soft: float = 0.0) -> nx.System:
+    """A ball that sticks to the floor; soft [N/m]: of springs that hold it, and seven more like it on springs alone."""
+    system = nx.System("ball")
+    ball: dict[str, Any] = {"mass": 1.0, "inertia": (0.004, 0.004, 0.004), "shapes": [nx.Sphere(0.1)]}
+    system.add_body("ball", **ball, position=(0, 0, 0.1))
+    system.add_contact(nx.Contact("feet", "ball", friction=0.5, **LAW))
+    for k in range(7 if soft else 0):
+        system.add_body(f"bead {k}", mass=1.0, inertia=(0.01, 0.01, 0.01), position=(1.0 + k, 0, 2))
+        system.add_joint(nx.Prismatic(f"wire {k}", "ground", f"bead {k}", axis=(1, 0, 0), stiffness=soft * (k + 1)))
+    return system
+
+
+@pytest.mark.parametrize("modes", [2, 3, 4, 5, 6])
+def test_soft_motions_do_not_spoil_the_stiff_ones_that_are_told_beside_them(modes: int) -> None:
+    """A ball that sticks rolls and spins freely, and swings on its contact: ω² = k_n/m, and k_t (1/m + r²/I) twice."""
+    dense = nx.equilibrium(ball_on_the_floor()).squares
+    found = nx.equilibrium(ball_on_the_floor(), modes=modes).squares
+    assert dense is not None and found is not None
+    np.testing.assert_allclose(found, dense[:modes], rtol=1e-7, atol=1e-6)
+    assert dense[3] == pytest.approx(1e5, rel=1e-6) and dense[4] == pytest.approx(dense[5], rel=1e-6)
+
+
+def test_a_few_modes_of_many_are_those_of_all() -> None:
+    dense = nx.equilibrium(ball_on_the_floor(soft=1e-3)).squares
+    found = nx.equilibrium(ball_on_the_floor(soft=1e-3), modes=5).squares
+    assert dense is not None and found is not None
+    np.testing.assert_allclose(found, dense[:5], rtol=1e-6, atol=1e-9)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from matrix_elements import ELEMENTS
 
 import nexdyn as nx
+from nexdyn.forces import FORCES
 
 HUGE = 10**400
 """Larger than any float."""
@@ -95,3 +98,82 @@ def test_errors_of_functions_that_methods_call_stay_what_they_are() -> None:
 
     with pytest.raises(TypeError, match="from within"):
         rod().add_joint(Odd("k", "ground", "b"))
+
+
+NOTHING_OF_THE_KIND: tuple[Any, ...] = ({}, {"a": 1}, {1, 2})
+"""No argument is a set, or a mapping of this text; and what takes a mapping has no use for one without anything in it."""
+MAY_BE_EMPTY = {("event", "parameters")}
+
+
+@pytest.mark.parametrize("name", [name for name, element in ELEMENTS.items() if not element.part_of])
+def test_no_argument_of_any_element_is_a_mapping_or_a_set_of_anything(name: str) -> None:
+    element = ELEMENTS[name]
+    accepted = []
+    arguments = {*element.base, *element.changes, *inspect.signature(element.cls).parameters} - {"name"}
+    for argument in sorted(arguments):
+        for x in NOTHING_OF_THE_KIND:
+            if x == {} and (name, argument) in MAY_BE_EMPTY:
+                continue
+            change = element.change(argument) if argument in element.changes else {}
+            given = {k: v for k, v in {**element.base, **change, argument: x}.items() if v is not None}
+            try:
+                element.make(element.carriers[0], given)
+            except nx.InputError:
+                continue
+            accepted.append(f"{argument} = {x}")
+    assert not accepted, f"{element.cls.__name__} takes {', '.join(accepted)}"
+
+
+def two_bodies() -> nx.System:
+    system = rod()
+    for name, body in (("of ground", "ground"), ("of b", "b")):
+        system.add_marker(name, body, position=(0.1, 0, 0))
+    return system
+
+
+ALONE = [
+    ("ground", "ground"),
+    ("of ground", "ground"),
+    ("ground", "of ground"),
+    ("b", "b"),
+    ("of b", "b"),
+    ("of b", "of b"),
+]
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind, cls in FORCES.items() if "joint" not in list(inspect.signature(cls).parameters)[1]]
+)
+def test_no_force_acts_on_the_ground_alone_or_between_a_body_and_itself(kind: str) -> None:
+    cls: Any = FORCES[kind]
+    first = list(inspect.signature(cls).parameters)[1]
+    points = ("anchor", "at", "anchor_a", "anchor_b")
+    base = {key: x for key, x in ELEMENTS[f"force {kind}"].base.items() if key not in (*points, "centre")}
+    if kind == "point_gravity":
+        base["centre"] = "ground"
+    ends = [(a,) for a in ("ground", "of ground")] if first == "body" else ALONE
+    for names in ends:
+        with pytest.raises(nx.InputError, match=r"on the ground|on itself|a body that moves is needed"):
+            two_bodies().add_force(cls("acting", *names, **base))
+
+
+ON_ITSELF: dict[str, Callable[[nx.System], Any]] = {
+    "gear": lambda s: s.add_coupling(nx.Gear("x", "j", "j", ratio=2.0)),
+    "coupling": lambda s: s.add_coupling(nx.Coupling("x", (("j", 0, 1.0), ("j", 0, -1.0)))),
+    "mimic": lambda s: s.add_joint(nx.Revolute("x", "ground", "b", mimic=nx.Mimic("x"))),
+    "joint": lambda s: s.add_joint(nx.Revolute("x", "b", "b")),
+    "constraint": lambda s: s.add_joint(nx.Rod("x", "ground", "ground", anchor_b=(1, 0, 0))),
+    "contact": lambda s: s.add_contact(nx.Contact("x", "ground", stiffness=1e4)),
+    "contact of one body": lambda s: s.add_contact(nx.Contact("x", "b", "b", stiffness=1e4)),
+    "driver of a point": lambda s: s.add_driver(nx.PointDriver("x", "of ground", "z", 0.0)),
+    "driver of a frame": lambda s: s.add_driver(nx.OrientationDriver("x", "ground", angle="yaw", function=0.0)),
+    "driver against itself": lambda s: s.add_driver(
+        nx.OrientationDriver("x", "b", angle="yaw", function=0.0, seen_from="of b")
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ON_ITSELF)
+def test_nothing_else_acts_on_the_ground_alone_or_on_itself(what: str) -> None:
+    with pytest.raises(nx.InputError):
+        ON_ITSELF[what](two_bodies())

@@ -79,13 +79,23 @@ def test_two_that_agree_are_taken(tie: str) -> None:
     assert q == pytest.approx([-0.9], abs=1e-12)
 
 
+@pytest.mark.parametrize("tie", ["gear", "mimic"])
 @pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3)], ids=lambda m: type(m).__name__)
-def test_members_of_a_batch_start_as_a_follower_is_described(method: Any) -> None:
-    """Of a batch the coordinates of leaders are given; those of followers are refused by name."""
-    system = pair("gear", {}, {"q0": 0.5})
+def test_members_of_a_batch_start_as_runs_alone(method: Any, tie: str) -> None:
+    """By the leader or by the follower, as described or as given; a member that asks for what cannot be fails alone, as its run does."""
+    system = pair(tie, {}, {"q0": 0.5})
     result = nx.simulate(system, 2e-3, method=method, batch=nx.Batch(v0={"P": [0.0, 1.0]}))
     for k in range(2):
         start = result.member(k).joint_position("P").values.ravel()[0]
         assert float(start) == pytest.approx((0.5 - OFFSET) / FACTOR, abs=1e-9)
-    with pytest.raises(nx.InputError, match="no moving joint 'W'; moving joints: P"):
-        nx.simulate(system, 2e-3, method=method, batch=nx.Batch(q0={"W": [0.5, 0.8]}))
+    for by in ({"W": [0.3, 0.4]}, {"W": [0.3, 0.4], "P": [(0.3 - OFFSET) / FACTOR, (0.4 - OFFSET) / FACTOR]}):
+        result = nx.simulate(pair(tie, {}, {}), 2e-3, method=method, batch=nx.Batch(q0=by, v0={"W": [1.0, 2.0]}))
+        for k in range(2):
+            given = {"q0": {joint: x[k] for joint, x in by.items()}, "v0": {"W": 1.0 + k}}
+            alone = nx.simulate(pair(tie, {}, {}), 2e-3, method=method, **given)
+            for what in ("joint_position", "joint_velocity"):
+                found, expected = (getattr(run, what)("P").values.ravel() for run in (result.member(k), alone))
+                assert found == pytest.approx(expected, abs=1e-12)
+    batch = nx.Batch(q0={"W": [0.3, 0.4], "P": [(0.3 - OFFSET) / FACTOR, 5.0]})
+    result = nx.simulate(pair(tie, {}, {}), 2e-3, method=method, batch=batch)
+    assert list(result.failures) == [1] and "q0 of joint 'W'" in str(result.failures[1])

@@ -52,15 +52,18 @@ class Batch(metaclass=CheckedCalls):
 
 
 class Places(NamedTuple):
-    """Where the coordinates of joints stand; nq and nv are None where they stand in no array: in closed loops."""
+    """Where the coordinates of joints stand; nq and nv are None where they stand in no array: in closed loops. followers: joints whose
+    coordinates are those of others, of trees."""
 
     joints: dict[str, Coordinates]
     nq: int | None
     nv: int | None
+    followers: tuple[str, ...] = ()
 
     @classmethod
     def of_tree(cls, tree: Tree) -> Places:
-        return cls(dict(tree.coordinates), tree.nq, tree.nv)
+        followers = () if tree.coupling is None else tree.coupling.follows
+        return cls(dict(tree.coordinates), tree.nq, tree.nv, tuple(followers))
 
     @classmethod
     def of_joints(cls, system: System) -> Places:
@@ -172,7 +175,16 @@ class Read:
             raise InputError(f"{what} of a batch with closed loops is an array; {{joint: numbers}} is needed")
         return self._entries(what, given, n, (0, 1), single=False)
 
+    @property
+    def names_followers(self) -> bool:
+        """Whether a start is given by a joint that another leads: each member finds the leader's."""
+        return any(
+            isinstance(x, dict) and not x.keys().isdisjoint(self._places.followers) for x in (self._q0, self._v0)
+        )
+
     def _size(self, what: str, joint: str, part: Callable[[Any], slice]) -> int:
+        if what in ("q0", "v0") and joint in self._places.followers:
+            return 1
         if joint not in self._places.joints:
             raise InputError(f"{what}: {unknown('moving joint', joint, self._places.joints)}")
         place = part(self._places.joints[joint])

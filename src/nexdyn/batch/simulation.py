@@ -291,8 +291,11 @@ class _BatchRun:
         return Members(numbers, own_trees, q, v, inputs), trees if read.has_parameters else tree
 
     def _starts(self, tree: Tree) -> Starts | None:
-        """Where members of one tree start, at once; None where one alone must say what is wrong, or has quaternions."""
+        """Where members of one tree start, at once; None where one alone must say what is wrong, has quaternions, or starts by a joint
+        that another leads."""
         read = self.read
+        if read.names_followers:
+            return None
         if any(place.q.stop - place.q.start > place.v.stop - place.v.start for place in tree.coordinates.values()):
             return None
         gaps: dict[str, tuple[float, float]] = {}

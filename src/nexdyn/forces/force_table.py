@@ -126,7 +126,7 @@ class ForceTable(PairForce):
         if self.joint:
             check_freedom(self, system, needs_coordinate=True)
         else:
-            self.frames(system)
+            super().check_in(system)
 
     def check(self, values: Mapping[str, float]) -> None:
         for attribute, valid in (("interpolation", INTERPOLATIONS), ("extrapolation", EXTRAPOLATIONS)):
@@ -135,6 +135,10 @@ class ForceTable(PairForce):
         check_points(self, ("_a", "_b"), values)
         if self.joint and any(getattr(self, point) is not None for point in ("anchor_a", "anchor_b", "at_a", "at_b")):
             raise InputError(f"{self} acts in a joint, which has no points; leave out anchor_a, anchor_b, at_a, at_b")
+        if not self.joint and (type(self.freedom) is not int or self.freedom):
+            raise InputError(
+                f"freedom of {self} is {self.freedom!r}, but it acts between a and b; freedom is of a joint"
+            )
         self._points(values)
         self._head(values)
 

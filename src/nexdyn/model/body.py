@@ -91,6 +91,8 @@ class Body(Element):
             no_collision=_names(name, no_collision),
             strict=strict,
         )
+        if type(strict) is not bool:
+            raise InputError(f"strict of {self} is {strict!r}; True or False is needed")
         for role, given in (("shapes", self.shapes), ("collision shapes", self.collision or ())):
             for shape in given:
                 if not isinstance(shape, Shape):
@@ -195,14 +197,14 @@ def _shapes(body: str, role: str, shapes: Any) -> tuple[Any, ...]:
     """One shape or several, as a tuple."""
     if isinstance(shapes, Shape):
         return (shapes,)
-    if not isinstance(shapes, Iterable) or isinstance(shapes, str | np.ndarray):
+    if not isinstance(shapes, Iterable) or isinstance(shapes, str | np.ndarray | Mapping):
         raise InputError(f"{role} of body {body!r} is {shapes!r}; a list of {VALID} is needed")
     return tuple(shapes)
 
 
 def _names(body: str, names: Any) -> tuple[str, ...]:
     """One name or several, as a tuple."""
-    several = isinstance(names, Iterable) and not isinstance(names, str | np.ndarray)
+    several = isinstance(names, Iterable) and not isinstance(names, str | np.ndarray | Mapping)
     found = tuple(names) if several else (names,)
     for name in found:
         if not isinstance(name, str) or not name:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from nexdyn.errors import InputError
 from nexdyn.model.element import Element
 from nexdyn.model.parameters import number
 
@@ -66,7 +67,9 @@ class Force(Element):
 
     def check_in(self, system: System) -> None:
         """Raise InputError for what only the system tells: frames it refers to, degrees of freedom of its joint."""
-        self.frames(system)
+        frames = self.frames(system)
+        if frames and all(frame.body == "ground" for frame in frames):
+            raise InputError(f"{self} acts on the ground, which nothing moves; name a body or its marker")
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Its numbers for a kernel under the parameter `values`; InputError, naming the force, where not valid."""

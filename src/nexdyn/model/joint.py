@@ -453,6 +453,10 @@ class Joint(Element):
     def _check_priority(self) -> None:
         by_equation = self.priority if isinstance(self.priority, Mapping) else {"": self.priority}
         equations = [equation for equation, _ in self.rows]
+        if not by_equation:
+            raise InputError(
+                f"priority of {self} is {{}}; a whole number, 0 or more, or {{equation: priority}} is needed"
+            )
         for equation, priority in by_equation.items():
             row = f" of {equation}" if equation else ""
             if equation and equation not in equations:

@@ -8,14 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.errors import SolveError
-from nexdyn.results.observed import BLOCK_BYTES, KEPT_BYTES, NUMBERS, Observed, continued
+from nexdyn.model.joint import Joint
+from nexdyn.model.system import System
+from nexdyn.results.observed import BLOCK_BYTES, KEPT_BYTES, NUMBERS, Observed
 from nexdyn.results.quantities import Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
+from nexdyn.results.signs import body_quaternions, has_quaternion, joint_quaternions
 from nexdyn.spatial.rotations import cross_product, quaternion
 from nexdyn.tree.loops.closed import spanning_tree
 from nexdyn.tree.loops.observe import LoopObservation, LoopObserver
@@ -27,7 +32,7 @@ from nexdyn.tree.tree import Tree
 class LoopRecording(Recording):
     """States of the spanning tree as in `Recording`; multipliers (N, m) of the rows that were kept; `violation` (N,) is the
     largest |C|, lengths in parts of the mechanism's size. settings["cut"] and settings["redundant"] name the joints that
-    were cut and the rows that were left out."""
+    were cut and the rows that were left out; settings["turned over"] those whose quaternions began with w < 0 as described."""
 
     multipliers: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -37,6 +42,7 @@ class ObservedLoops(Observed):
     """As `Observed`, of a tree that rows close."""
 
     recording: LoopRecording
+    signs_are_recorded = True
 
     def __init__(
         self, tree: Tree, recording: LoopRecording, lost: Sequence[str] = (),
@@ -103,41 +109,63 @@ class ObservedLoops(Observed):
                 seen = observer.observe(*motion, with_forces=False, followed=followed)
             yield rows, seen
 
-    def _extract(self, name: str, rows: slice, seen: Observation, index: object) -> np.ndarray:
+    def _extract(self, name: str, rows: slice, seen: Observation, index: Any) -> np.ndarray:
         if name == "multiplier":
             return self.recording.multipliers[rows]
+        if name == "orientation":
+            return np.asarray(self._orientations(rows)[:, index])
         return super()._extract(name, rows, seen, index)
 
     def of_joint(self, name: str, joint: str) -> np.ndarray:
         if joint not in self.cut:
             return super().of_joint(name, joint)
+        columns = [n for n, own in enumerate(self.observer.rows.own) if own.joint == joint]
+        turns = has_quaternion(self.tree.system.joints[joint])
         found: list[np.ndarray] = []
-        before: np.ndarray | None = None
-        for _, seen in self.blocks(with_forces=False):
+        for rows, seen in self.blocks(with_forces=False):
             assert isinstance(seen, LoopObservation)
-            columns = [n for n, own in enumerate(self.observer.rows.own) if own.joint == joint]
-            if columns or self.tree.system.joints[joint].kind not in ("spherical", "free"):
-                part = {"joint_position": seen.own_q, "joint_velocity": seen.own_v, "joint_acceleration": seen.own_a}
-                found.append(part[name][:, columns])
+            if turns:
+                found += [
+                    self._turning(name, system.joints[joint], system, seen, rows, part)
+                    for part, system in self._parts(rows)
+                ]
                 continue
-            x = self._turning(name, joint, seen)
-            if name == "joint_position":
-                x = continued(x, before)
-                before = x[-1]
-            found.append(x)
+            of = {"joint_position": seen.own_q, "joint_velocity": seen.own_v, "joint_acceleration": seen.own_a}
+            found.append(of[name][:, columns])
         return np.concatenate(found)
 
-    def _turning(self, name: str, joint: str, seen: Observation) -> np.ndarray:
-        """Coordinates, velocity or acceleration of a spherical or free joint that was cut, from its two bodies.
+    def _described(self, system: System) -> tuple[Tree, AbsoluteModel]:
+        """The tree of the system as events left it, and its bodies as described."""
+        if system is self.tree.system:
+            return self.tree, self._as_described
+        return spanning_tree(system, self.cut), absolute_model(system)
+
+    @cached_property
+    def _as_described(self) -> AbsoluteModel:
+        return absolute_model(self.tree.system)
+
+    def _orientations(self, rows: slice) -> np.ndarray:
+        """Quaternions (n, nb, 4) of the bodies."""
+        found = []
+        for part, system in self._parts(rows):
+            tree, model = self._described(system)
+            q = body_quaternions(tree, model, self.recording.q[rows][part])
+            found.append(q[:, [model.body_index[body] for body in self.tree.body_names]])
+        return np.concatenate(found)
+
+    def _turning(
+        self, name: str, element: Joint, system: System, seen: Observation, rows: slice, part: slice
+    ) -> np.ndarray:
+        """Coordinates, velocity or acceleration of a spherical or free joint that was cut, from its two bodies: at `part` of `rows`.
 
         v = R_Bᵀ (ω_b − ω_a, ṗ_B − ṗ_a at B);  its rate with R_B turning at ω_b
         """
-        element, place = self.tree.system.joints[joint], {n: i for i, n in enumerate(self.tree.body_names)}
-        R_AJ, p_AJ, R_BJ, p_BJ = element.frames(self.tree.system.values)
-        n, still, moves = len(seen.position), np.zeros(3), element.kind == "free"
+        place = {n: i for i, n in enumerate(self.tree.body_names)}
+        R_AJ, p_AJ, R_BJ, p_BJ = element.frames(system.values)
+        n, still, moves = part.stop - part.start, np.zeros(3), element.kind == "free"
 
         def of(body: str, x: np.ndarray, still: np.ndarray = still) -> np.ndarray:
-            return x[:, place[body]] if body in place else np.broadcast_to(still, (n, *still.shape))
+            return x[part, place[body]] if body in place else np.broadcast_to(still, (n, *still.shape))
 
         a, b = element.parent.name, element.child.name
         R_a, R_b = (of(body, seen.R, np.eye(3)) for body in (a, b))
@@ -149,6 +177,10 @@ class ObservedLoops(Observed):
 
         if name == "joint_position":
             turn = quaternion(np.swapaxes(R_A, 1, 2) @ R_B)
+            tree, model = self._described(system)
+            sign = joint_quaternions(element, model, body_quaternions(tree, model, self.recording.q[rows][part]))
+            over = element.name in self.recording.settings.get("turned over", ())
+            turn[((turn * sign).sum(axis=1) < 0.0) != over] *= -1.0
             return np.hstack([turn, np.einsum("nji,nj->ni", R_A, r - R_a @ p_AJ)]) if moves else turn
         w_a, w_b = of(a, seen.angular_velocity), of(b, seen.angular_velocity)
         u = of(b, seen.velocity) + cross_product(w_b, s_B) - of(a, seen.velocity)

@@ -22,6 +22,7 @@ from nexdyn.results.efforts import effort_labels, efforts
 from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED, Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
+from nexdyn.results.signs import continued
 from nexdyn.spatial.rotations import cross_product, quaternion, quaternion_multiply
 from nexdyn.tree.core.compile import joint_class
 from nexdyn.tree.observe import Observation, observe_motion
@@ -417,16 +418,6 @@ class Observed:
                     best[side][better], when[side][better] = peak[better], r.t[rows][k[better]]
         peaks = Peaks(best[0], when[0], best[1], when[1]) if "reaction" in names else None
         return energies, peaks
-
-
-def continued(q: np.ndarray, before: np.ndarray | None) -> np.ndarray:
-    """Unit quaternions (n, …, 4) with the signs that make them change smoothly along n, and on from `before`."""
-    if before is not None:
-        q = np.concatenate([before[None], q])
-    turn = np.einsum("...k,...k->...", q[1:], q[:-1]) < 0.0
-    sign = np.concatenate([np.ones((1, *q.shape[1:-1])), np.cumprod(np.where(turn, -1.0, 1.0), axis=0)])
-    q = q * sign[..., None]
-    return q if before is None else q[1:]
 
 
 def _frame(seen: Observation, i: int, R_BF: np.ndarray, p_BF: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

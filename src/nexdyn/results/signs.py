@@ -4,7 +4,12 @@ Quaternions of bodies change smoothly in a run and are kept by results, files an
 
     q = ± (q_A q_AJ)⁻¹ q_B q_BJ,
 
-the sign such that w ≥ 0 as described: it neither jumps nor depends on where a run is cut or what is recorded.
+the sign such that w ≥ 0 as described: it neither jumps nor depends on where a run is cut or what is recorded. In minimal coordinates
+those of the bodies are products of what their joints turn by,
+
+    q_B = ± q_A q_AJ turn(q) q_BJ⁻¹,      turn(q) = (cos q/2, sin q/2 e) of an angle, whose turns are counted, or the quaternion itself,
+
+smooth in the coordinates, with the sign of the body as described.
 """
 
 from __future__ import annotations
@@ -15,7 +20,16 @@ import numpy as np
 
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.model.joint import Joint
-from nexdyn.spatial.rotations import quaternion, quaternion_conjugate, quaternion_multiply
+from nexdyn.spatial.rotations import (
+    quaternion,
+    quaternion_conjugate,
+    quaternion_multiply,
+    rotation_matrix,
+)
+from nexdyn.tree.tree import Tree
+
+WAY = 0.5
+"""Of a registered joint, whose turn is known as a rotation alone, the farthest that its coordinates go from one look to the next."""
 
 
 def has_quaternion(joint: Joint) -> bool:
@@ -63,3 +77,74 @@ def with_signs_of(joints: Mapping[str, np.ndarray], model: AbsoluteModel, bodies
             q[new] = -q[new]
         known.add(new)
     return q
+
+
+def body_quaternions(tree: Tree, model: AbsoluteModel, q: np.ndarray) -> np.ndarray:
+    """The quaternions (N, nb + 1, 4) of the ground and the bodies, in the order of `model`, at coordinates q (N, nq) of a tree."""
+    values, index = tree.system.values, model.body_index
+    out = np.broadcast_to(model.q[:, :4], (len(q), *model.q[:, :4].shape)).copy()
+    arcs = tree.compiled.forest.arcs
+    for arc in arcs:
+        a, b = index[arcs[arc.parent].child.name if arc.parent >= 0 else "ground"], index[arc.child.name]
+        place = tree.coordinates.get(arc.name)
+        if arc.joint is None:
+            assert place is not None
+            out[:, b] = q[:, place.q][:, :4]
+            continue
+        frames = arc.joint.frames(values)
+        q_AJ, q_JB = quaternion(frames.R_AJ), quaternion_conjugate(quaternion(frames.R_BJ))
+
+        def carried(q_A: np.ndarray, turn: np.ndarray, q_AJ: np.ndarray = q_AJ, q_JB: np.ndarray = q_JB) -> np.ndarray:
+            return quaternion_multiply(quaternion_multiply(q_A, q_AJ), quaternion_multiply(turn, q_JB))
+
+        R_A, R_B = rotation_matrix(model.q[a, :4]) @ frames.R_AJ, rotation_matrix(model.q[b, :4]) @ frames.R_BJ
+        as_described = quaternion(R_A.T @ R_B)
+        sign = np.copysign(1.0, carried(model.q[a, :4], as_described) @ model.q[b, :4])
+        turn = as_described if place is None else _turn(tree, arc.joint, q[:, place.q])
+        out[:, b] = sign * carried(out[:, a], turn)
+    return out
+
+
+def _turn(tree: Tree, joint: Joint, q: np.ndarray) -> np.ndarray:
+    """What a joint turns by at its coordinates q (N, nq), (N, 4), smooth in q."""
+    if not joint.steps:
+        return _turn_along(tree, joint, q)
+    turn = np.array([1.0, 0.0, 0.0, 0.0])
+    for step in joint.steps:
+        k = step.coordinate
+        if step.what == "quaternion":
+            turn = quaternion_multiply(turn, q[:, k : k + 4])
+        elif step.what == "turn":
+            half, own = 0.5 * q[:, k], np.zeros((len(q), 4))
+            own[:, 0], own[:, 1 + step.axis] = np.cos(half), np.sin(half)
+            turn = quaternion_multiply(turn, own)
+    return np.broadcast_to(turn, (len(q), 4))
+
+
+def _turn_along(tree: Tree, joint: Joint, q: np.ndarray) -> np.ndarray:
+    """The same of a registered joint, on a way from 0 to the first coordinates and on from each to the next."""
+    ways, at = [np.zeros((1, q.shape[1]))], [0]
+    for before, after in zip(np.vstack([ways[0], q[:-1]]), q, strict=True):
+        n = max(1, int(np.ceil(np.abs(after - before).max() / WAY)))
+        ways.append(before + np.arange(1, n + 1)[:, None] / n * (after - before))
+        at.append(at[-1] + n)
+    along = np.concatenate(ways)
+    whole = np.tile(tree.neutral(), (len(along), 1))
+    whole[:, tree.coordinates[joint.name].q] = along
+    frames = joint.frames(tree.system.values)
+
+    def of(body: str) -> np.ndarray:
+        return np.eye(3) if body == "ground" else tree.pose(whole, f"body:{body}")[0]
+
+    R_A, R_B = of(joint.parent.name) @ frames.R_AJ, of(joint.child.name) @ frames.R_BJ
+    return continued(quaternion(np.swapaxes(R_A, -1, -2) @ R_B), None)[at[1:]]
+
+
+def continued(q: np.ndarray, before: np.ndarray | None) -> np.ndarray:
+    """Unit quaternions (n, …, 4) with the signs that make them change smoothly along n, and on from `before`."""
+    if before is not None:
+        q = np.concatenate([before[None], q])
+    turn = np.einsum("...k,...k->...", q[1:], q[:-1]) < 0.0
+    sign = np.concatenate([np.ones((1, *q.shape[1:-1])), np.cumprod(np.where(turn, -1.0, 1.0), axis=0)])
+    q = q * sign[..., None]
+    return q if before is None else q[1:]

@@ -16,6 +16,7 @@ from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import METHODS, Loops
+from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchResult
 from nexdyn.results.ending import bodies_at_end as bodies_at_end
@@ -27,10 +28,12 @@ from nexdyn.results.ending import seen_bodies as seen_bodies
 from nexdyn.results.restart import Restart
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changes, last_system
+from nexdyn.results.signs import has_quaternion
 from nexdyn.simulation.needs import needs_bodies
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.tree import Tree
 
+NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 OPENED = 1e-9
 """Gap of the constraints, in radians and in units of the mechanism's size, that no rounding makes."""
 
@@ -137,6 +140,21 @@ def keep_signs(q: np.ndarray, tree: Tree, initial: Result) -> np.ndarray:
             own = q[tree.coordinates[name].q][:4]
             own *= np.copysign(1.0, own @ before[:4])
     return q
+
+
+def quaternions_at_start(system: System, initial: Any, q0: Any) -> dict[str, np.ndarray]:
+    """Coordinates of ball and free joints, whose signs a run begins with: as asked, as in the run before, or as described."""
+    turning = {name: joint for name, joint in system.joints.items() if has_quaternion(joint)}
+    found = {}
+    if isinstance(initial, Result):
+        found = quaternions_at_end(initial, system)
+    elif initial is None:
+        for name, joint in turning.items():
+            found[name] = NO_TURN if joint.q0 is None else np.asarray(joint.resolved(system.values).q0)
+    for name, x in q0.items() if isinstance(q0, Mapping) else ():
+        if name in turning:
+            found[name] = np.array([number(i, system.values, name) for i in np.atleast_1d(np.asarray(x, dtype=object))])
+    return found
 
 
 def states_of(observed: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

@@ -38,6 +38,8 @@ SLOW = 0.9
 """Where a lifted step leaves more than this of r, a saddle may attract."""
 KICK = 1e-2
 """The least way off it [rad, L]."""
+UNCONFIRMED = 1e-4
+"""What K x − κ M x of a motion may be, as a part of κ M x."""
 SAMPLES = 3
 SEED = 1
 """Of the vectors that Lanczos' method starts from."""
@@ -183,6 +185,10 @@ class SparseSearch(Search):
             return self._lowest(here, K, self.modes, M)[0]
         n, m = self.model.nv, here.T.C.shape[0]
         count = min(self.modes, self.dof(here))
+        if self._is_most(here, count):
+            basis = _motions(here)
+            squares = scipy.linalg.eigvals(basis.T @ (K @ basis), basis.T @ (M @ basis))
+            return np.sort_complex(squares[np.argsort(np.abs(squares))[:count]])
         scale = float(abs(K).max()) / float(abs(M).max())
         shift = -1e-3 * scale
         solver = factor_kkt(sp.csr_matrix(K - shift * M), here.T.C)
@@ -199,24 +205,44 @@ class SparseSearch(Search):
         """The lowest eigenvalues of K x + Cqᵀ μ = κ M x, M = 1 by default, and their motions (6 nb, …)."""
         n, count = self.model.nv, min(count, self.dof(here))
         K = 0.5 * (K + K.T)
+        if self._is_most(here, count):
+            basis = _motions(here)
+            mass = None if M is None else basis.T @ (M @ basis)
+            values, vectors = scipy.linalg.eigh(basis.T @ (K @ basis), mass)
+            return values[:count], basis @ vectors[:, :count]
         shift = self.flat(K) if M is None else self.flat(K) / float(abs(M).max())
         below, raised = self._lifted(here, K, shift, M)
         M = sp.csr_matrix(sp.identity(n)) if M is None else M
         inverse = spla.LinearOperator((n, n), lambda x: below.solve(x)[0], dtype=float)
         start = inverse.matvec(M @ np.random.default_rng(SEED).standard_normal(n))
-        if count >= self.dof(here) - 1 or 2 * count + 2 >= self.dof(here):
-            return self._all(here, below, M, raised, count)
         values, vectors = spla.eigsh(
             sp.csr_matrix(K), count, M=M, sigma=-raised, OPinv=inverse, v0=start, which="LM", tol=1e-12
         )
-        order = np.argsort(values)
-        return values[order], vectors[:, order]
+        # Of stiff motions beside soft ones 1/(κ + τ) is told with the rounding of the softest; on their plane κ is told with its own.
+        on_them = vectors.T @ (K @ vectors), vectors.T @ (M @ vectors)
+        values, turned = scipy.linalg.eigh(*on_them)
+        vectors = vectors @ turned
+        self._confirm(here, K, M, values, vectors)
+        return values, vectors
 
-    def _all(self, here: Rest, below: SaddleMatrix, M: Any, raised: float, count: int) -> tuple[Array, Array]:
-        """The same where so many are asked for that Lanczos' method has no room: on a basis of the motions."""
-        basis = scipy.linalg.null_space(here.T.C.toarray())
-        inverse = basis.T @ np.stack([below.solve(M @ x)[0] for x in basis.T], axis=1)
-        mass = basis.T @ (M @ basis)
-        values, vectors = scipy.linalg.eigh(mass @ inverse, mass)
-        values = 1.0 / values[::-1] - raised
-        return values[:count], (basis @ vectors[:, ::-1])[:, :count]
+    def _is_most(self, here: Rest, count: int) -> bool:
+        """Whether so many motions are asked for that Lanczos' method has no room."""
+        return count >= self.dof(here) - 1 or 2 * count + 2 >= self.dof(here)
+
+    def _confirm(self, here: Rest, K: Any, M: Any, values: Array, vectors: Array) -> None:
+        """SolveError where K x − κ M x does not vanish along the motions that the rows leave."""
+        onto = here.T.graph.factored(sp.csr_matrix(sp.identity(K.shape[0])), here.T.C)
+        for value, x in zip(values.tolist(), vectors.T, strict=True):
+            left = float(np.abs(onto.solve(K @ x - value * (M @ x))[0]).max())
+            size = max(abs(value) * float(np.abs(M @ x).max()), 1e-7 * float(abs(K).max()) * float(np.abs(x).max()))
+            if not left <= UNCONFIRMED * size:
+                raise SolveError(
+                    f"the motions of system {self.model.system.name!r} are not told: one of {value:.3g} misses by {left / size:.1e}; "
+                    f"ask for fewer modes",
+                    time=self.t, where=self.restless(),
+                )  # fmt: skip
+
+
+def _motions(here: Rest) -> Array:
+    """The motions that the rows leave (6 nb, dof), at right angles to each other."""
+    return np.asarray(scipy.linalg.null_space(here.T.C.toarray()))

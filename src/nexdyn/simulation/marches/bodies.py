@@ -47,7 +47,7 @@ from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
-from nexdyn.results.signs import has_quaternion, with_signs_of
+from nexdyn.results.signs import with_signs_of
 from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import (
     bodies_at_end,
@@ -57,7 +57,7 @@ from nexdyn.simulation.continuing import (
     kept_coordinates,
     last_sample,
     of_fields,
-    quaternions_at_end,
+    quaternions_at_start,
     reassembled,
 )
 from nexdyn.simulation.impulses import with_rows
@@ -336,26 +336,8 @@ class BodySimulation(Runs):
         ):
             report = self._as_tree(report, q0, v0)
         q = report.q.copy()
-        q[:, :4] = with_signs_of(self._quaternions_at_start(initial, q0), report.model, q[:, :4])
+        q[:, :4] = with_signs_of(quaternions_at_start(self.system, initial, q0), report.model, q[:, :4])
         return report, (q, report.v, report.a, report.multipliers)
-
-    def _quaternions_at_start(self, initial: Any, q0: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
-        """Coordinates of ball and free joints, whose signs the run begins with: as asked, as in the run before, or as described."""
-        system = self.system
-        identity = np.array([1.0, 0.0, 0.0, 0.0])
-        turning = {name: joint for name, joint in system.joints.items() if has_quaternion(joint)}
-        found = {}
-        if isinstance(initial, Result):
-            found = quaternions_at_end(initial, system)
-        elif initial is None:
-            for name, joint in turning.items():
-                found[name] = identity if joint.q0 is None else np.asarray(joint.resolved(system.values).q0)
-        for name, x in (q0 or {}).items():
-            if name in turning:
-                found[name] = np.array(
-                    [number(i, system.values, name) for i in np.atleast_1d(np.asarray(x, dtype=object))]
-                )
-        return found
 
     def _as_tree(
         self, report: AssemblyReport, q0: Mapping[str, Any] | None, v0: Mapping[str, Any] | None

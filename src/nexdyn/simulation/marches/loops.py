@@ -6,7 +6,7 @@ were cut are left out; which ones is asked with the rows of the tree's own joint
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,8 @@ from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.loops import LoopRecording
 from nexdyn.results.result import Result
-from nexdyn.simulation.continuing import bodies_at_end, is_opened, joints_at_end, keep_signs
+from nexdyn.results.signs import body_quaternions, has_quaternion, joint_quaternions
+from nexdyn.simulation.continuing import bodies_at_end, is_opened, joints_at_end, quaternions_at_start
 from nexdyn.simulation.needs import needs_bodies
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem
@@ -69,6 +70,7 @@ class ClosedSystem:
     redundant in every pose.
     report: of the assembly, where there was one. moved: what arrays q0, v0 were moved by to close the loops.
     opened: whether sizes have changed since the run before, so that its end was closed anew.
+    turned_over: cut joints whose quaternions have the other sign than ``results.signs`` gives them.
     """
 
     system: System
@@ -80,6 +82,7 @@ class ClosedSystem:
     moved: list[Notice]
     start: State
     opened: bool = False
+    turned_over: Sequence[str] = ()
 
     def problem(self, stages: int, method: Method | None = None, counting: bool = False) -> LoopProblem:
         """Tables and scratch for the motion from the start, with so many rows of the integrator's K. counting: with the angles of torsion
@@ -142,6 +145,7 @@ class ClosedSystem:
             "redundant": list(self.always),
             "dropped": list(self.closed.dropped),
             "stabilise": self.options.stabilise,
+            **({"turned over": list(self.turned_over)} if self.turned_over else {}),
         }
 
     def raise_failure(self, t: float, result: Result | None) -> None:
@@ -203,7 +207,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
             begin = Start(*bodies_at_end(initial, absolute_model(system)), joints_at_end(initial, system))
             report = assemble(system, t=t, initial=begin)
             q, v = closed_state(plain, report.model, t, report.q, report.v)
-            start = t, keep_signs(q, plain.tree, initial), v
+            start = t, q, v
         else:
             start = _continued(plain, initial)
         if arrays:
@@ -213,6 +217,10 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
             report = assemble(system, t=start[0], initial=Start(*at_start, near), q0=q0, v0=v0)
             start = start[0], *closed_state(plain, report.model, report.t, report.q, report.v)
     model = absolute_model(system) if report is None or report is initial else report.model
+    signs = quaternions_at_start(system, initial, q0)
+    if q0 is not None and arrays:  # which has signs of its own
+        signs = {joint: x for joint, x in signs.items() if joint in plain.cut_joints}
+    turned_over = _sign(plain, model, start[1], signs)
     everywhere = report is not None and not arrays and all(row.structural for row in report.redundancy.redundant)
     # those that are redundant in this pose only are kept: there they carry nothing
     always = [name for name, holds in _redundant(plain, model, start, everywhere).items() if holds is not False]
@@ -242,7 +250,21 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         for of, place in at.items():
             if of[0] not in asked:
                 near[place] = known.get(" ".join(of), near[place])
-    return ClosedSystem(system, model, options, closed, always, report, moved, start, opened)
+    return ClosedSystem(system, model, options, closed, always, report, moved, start, opened, turned_over)
+
+
+def _sign(plain: ClosedTree, model: AbsoluteModel, q: np.ndarray, asked: Mapping[str, np.ndarray]) -> list[str]:
+    """Give quaternions of joints in q the signs that are `asked` for, changed in place; of cut joints, those that must be turned over."""
+    turned_over, bodies = [], None
+    for name, place in plain.tree.coordinates.items():
+        if name in asked and q[place.q][:4] @ asked[name][:4] < 0.0:
+            q[place.q.start : place.q.start + 4] *= -1.0
+    for name in plain.cut_joints:
+        if name in asked:
+            bodies = body_quaternions(plain.tree, model, q[None]) if bodies is None else bodies
+            if joint_quaternions(plain.system.joint(name), model, bodies)[0] @ asked[name][:4] < 0.0:
+                turned_over.append(name)
+    return turned_over
 
 
 def _refuse_undetermined(closed: ClosedTree, model: AbsoluteModel, start: State) -> None:
@@ -317,6 +339,8 @@ def closed_state(
             continue
         joint = system.joints[name]
         own, rates, _ = joint_state(model, joint, q, v)
+        if has_quaternion(joint):
+            own[:4] *= np.copysign(1.0, own[:4] @ joint_quaternions(joint, model, q[:, :4]))
         for m, equation in enumerate(joint.coordinates):
             if (name, equation) in known:
                 own[m] += 2 * np.pi * np.round((known[name, equation] - own[m]) / (2 * np.pi))
@@ -344,7 +368,7 @@ def _continued(closed: ClosedTree, initial: Result) -> State:
     ):
         model = absolute_model(system)
         q, v = closed_state(closed, model.started(joints_at_end(initial, system)), t, *bodies_at_end(initial, model))
-        return t, keep_signs(q, closed.tree, initial), v
+        return t, q, v
     if recorded.q.shape[1] != closed.nq or initial.tree.joint_names != closed.tree.joint_names:
         raise InputError(
             f"initial was recorded on another tree, with the joints {', '.join(initial.tree.joint_names[:8])}; here they "

@@ -328,9 +328,12 @@ class Simulation(Runs):
     ) -> Simulation:  # fmt: skip
         if self.closed is not None:
             report = reassembled(system, t, observed, position, velocity)
-            return type(self)(
+            new = type(self)(
                 system, self.method, initial=report, output_every=self.output_every, loops=self.closed.options
             )
+            assert new.closed is not None
+            new.closed.turned_over = self.closed.turned_over
+            return new
         q, v = states_of(observed)
         new = type(self)(
             system, self.method, q0={**q, **(position or {})}, v0={**v, **(velocity or {})}, dynamics=self.dynamics,

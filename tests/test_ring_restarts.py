@@ -1,0 +1,66 @@
+"""On a loop of joints a run is one run, too: cut in two it ends as the whole, under every method, with every attribute and force.
+
+The systems are rows of the covering array of `test_matrix_pairs.py` on rings drawn at random, as few as have all levels that a ring may
+have. Steps that are given end at the same bits; adaptive ones, which begin anew with a step of their own, within their tolerance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from continuing_lab import ADAPTIVE, DT, FIXED
+from matrix_drawn import SEED
+from test_matrix_pairs import FACTORS, covered, ends, mechanism, system_of
+
+import nexdyn as nx
+
+pytestmark = [
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings(
+        "ignore::nexdyn.NexDynWarning"
+    ),  # contacts that start pressed in, what methods say of dt
+]
+
+HALF, END = 20 * DT, 50 * DT
+"""Events of the rows are at 41 DT, between steps."""
+OTHER_KINDS = ("joint", "inertia", "event")
+"""Factors of which one level shows what restarts are about; each way of a joint to turn is in `test_matrix_runs.py`."""
+
+
+def rings() -> list[int]:
+    """Rows that have together, of what a ring may have, every level but of OTHER_KINDS; and each event."""
+    found = covered()[0]
+    own = {n: set(row.items()) for n, row in enumerate(found) if row["carrier"] == "ring"}
+    levels = {level for row in own.values() for level in row if level[0] not in OTHER_KINDS or level[0] == "event"}
+    chosen: list[int] = []
+    while levels:
+        chosen.append(max(own, key=lambda n: len(own[n] & levels)))
+        levels -= own[chosen[-1]]
+    return chosen
+
+
+def test_rings_have_every_attribute_and_force() -> None:
+    seen = set().union(*(set(covered()[0][n].items()) for n in rings()))
+    for name, levels in FACTORS.items():
+        if levels == (False, True) and name != "v0":  # several velocities at once do not fit a ring
+            assert (name, True) in seen, name
+
+
+@pytest.mark.parametrize("n", rings())
+def test_a_run_on_a_ring_cut_in_two_ends_as_the_whole(n: int) -> None:
+    row, of, wrong = covered()[0][n], mechanism(n), []
+    ways: dict[str, tuple[Any, float]] = {name: (method, 0.0) for name, method in FIXED.items()}
+    ways |= {f"adaptive {name}": way for name, way in ADAPTIVE.items()}
+    for name, (method, tolerance) in ways.items():
+        whole = nx.simulate(system_of(row, of), END, method)
+        system = system_of(row, of)
+        rest = nx.simulate(system, END, method, initial=nx.simulate(system, HALF, method))
+        expected = ends(whole)
+        for group, (found, _) in ends(rest).items():
+            x, change = expected[group]
+            miss = float(np.abs(found - x).max()) / max(change, float(np.abs(x).max()))
+            if not miss <= tolerance:
+                wrong.append(f"{group} under {name} by {miss:.1e}")
+    assert not wrong, f"{wrong} in row {n} of PYTHONHASHSEED={SEED}: {row} on {of}"
