@@ -112,6 +112,17 @@ def mimicking(seed: int) -> System:
     return system
 
 
+def to_the_ground(seed: int) -> System:
+    """Of every kind whose coordinates are no turns about z and slides along z a joint from a body to the ground, and a body more on it."""
+    rng = np.random.default_rng(seed)
+    system = System("to the ground", gravity=rng.normal(size=3) * 5.0)
+    for kind in (kind for kind in KINDS if not JOINTS[kind].about_z):
+        body, more = (system.add_body(f"{kind} {n}", **solid(rng), **somewhere(rng)) for n in "ab")
+        system.add_joint(joint_of(kind, f"{kind} to ground", body, system.ground, rng))
+        system.add_joint(joint_of("revolute", f"{kind} on", body, more, rng))
+    return system
+
+
 @functools.cache
 def descriptions() -> dict[str, System]:
     """The random systems by name."""
@@ -129,6 +140,7 @@ def descriptions() -> dict[str, System]:
         "quaternions": random_system(6, ["free", "spherical", "free", "spherical", "spherical"], reach=2),
         "turning subspaces": random_system(7, ["planar", "universal", "planar", "universal", "helical"], reach=1),
         "mimic": mimicking(8),
+        "to the ground": to_the_ground(9),
     }
 
 
@@ -140,7 +152,7 @@ def trees() -> dict[str, Tree]:
 
 NAMES = ["every joint", "floating bases", "arm", "welds", "forest", "quaternions", "turning subspaces", "mimic"]
 FREE_NAMES = NAMES[:-1]
-"""Those without mimic joints, whose coordinates are all their own."""
+"""Those without mimic joints, whose coordinates are all their own. That "to the ground" is tried interpreted (test_joints_to_ground)."""
 
 
 def state(tree: Tree, seed: int, *batch: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -209,7 +221,7 @@ def coordinates_of(tree: Tree, q: np.ndarray) -> dict[str, np.ndarray]:
 def poses(tree: Tree, q: np.ndarray) -> dict[str, Frame]:
     """X_WB of every body: X_WP X_PJ X_J(q) X_BJ⁻¹ along its branch."""
     system, own = tree.system, coordinates_of(tree, q)
-    carriers = {joint.child.name: joint for joint in system.joints.values()}
+    carriers = {joint.carried.name: joint for joint in system.joints.values()}
     found: dict[str, Frame] = {"ground": (ONE, np.zeros(3))}
 
     def of(body: str) -> Frame:
@@ -218,8 +230,11 @@ def poses(tree: Tree, q: np.ndarray) -> dict[str, Frame]:
         elif body not in found:
             joint = carriers[body]
             R_PJ, p_PJ, R_BJ, p_BJ = joint.frames(system.values)
-            X_WJ = compose(*of(joint.parent.name), R_PJ, p_PJ)
-            X_WJ = compose(*X_WJ, *joint_pose(joint.kind, own[joint.name], getattr(joint, "pitch", 0.0)))
+            X_J = joint_pose(joint.kind, own[joint.name], getattr(joint, "pitch", 0.0))
+            if joint.child is system.ground:  # X_WP = X_WB X_J⁻¹ X_PJ⁻¹
+                found[body] = compose(*compose(R_BJ, p_BJ, *inverse(*X_J)), *inverse(R_PJ, p_PJ))
+                return found[body]
+            X_WJ = compose(*compose(*of(joint.parent.name), R_PJ, p_PJ), *X_J)
             found[body] = compose(*X_WJ, *inverse(R_BJ, p_BJ))
         return found[body]
 

@@ -72,7 +72,7 @@ def test_what_hangs_on_no_loop_moves_as_its_joints_do() -> None:
     system.add_joint(nx.Cylindrical("chuck", "rocker", tool, axis=(0, 0, 1)))
     system.add_body("loose", mass=1.0, inertia=(1, 1, 1))
     found = nx.assemble(system).redundancy
-    assert found.dof == 1 + 2 + 6 == sum(motion.freedoms for motion in found.motions)
+    assert found.dof == 1 + 2 + 6 == sum(motion.dof for motion in found.motions)
     assert [str(motion) for motion in found.motions[1:]] == [
         "chuck turns about z", "chuck slides along z", "'loose' is free to move (6 degrees of freedom)",
     ]  # fmt: skip

@@ -26,7 +26,7 @@ def test_json_holds_the_data(demo: str, redundant: int, dof: int, capsys: pytest
     assert len(data["redundancy"]["redundant"]) == redundant and data["redundancy"]["dof"] == dof
     gaps = [text for text in data["warnings"] if " stays open by " in text]  # its slider is described beside its guide
     assert set(data["reactions"]) and data["warnings"] == gaps and bool(gaps) is (demo == "slider-crank")
-    assert sum(motion["freedoms"] for motion in data["redundancy"]["motions"]) == dof
+    assert sum(motion["dof"] for motion in data["redundancy"]["motions"]) == dof
     gap = data["redundancy"]["rank_gap"]
     assert gap is None or 1e3 < gap < 1e17
 

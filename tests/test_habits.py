@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -183,3 +184,46 @@ def test_every_function_and_class_refuses_too_many_arguments_by_name(name: str) 
 @pytest.mark.parametrize("name", called_by_users())
 def test_every_function_and_class_shows_its_arguments_to_help_and_editors(name: str) -> None:
     assert "given" not in inspect.signature(getattr(nx, name)).parameters
+
+
+def _public_classes() -> dict[str, type]:
+    """The classes of the public face, and those of what its functions return; errors and tuples, which have no methods, left out."""
+    classes = {name: x for name in nx.__all__ if inspect.isclass(x := getattr(nx, name))}
+    for name in nx.__all__:
+        f = inspect.unwrap(getattr(nx, name))
+        if inspect.isfunction(f):
+            found = vars(inspect.getmodule(f)) | vars(nx.results) | vars(nx.assembly)
+            for word in re.findall(r"\w+", str(inspect.signature(f).return_annotation)):
+                if inspect.isclass(found.get(word)) and found[word].__module__.startswith("nexdyn."):
+                    classes[word] = found[word]
+    return {name: cls for name, cls in classes.items() if not issubclass(cls, BaseException | tuple)}
+
+
+def test_a_wrong_argument_of_any_method_of_the_public_face_is_named() -> None:
+    classes, tried = _public_classes(), 0
+    assert {
+        "Result",
+        "AssemblyReport",
+        "Tree",
+        "ClosedTree",
+        "BatchResult",
+        "Session",
+        "System",
+        "Linearization",
+    } <= classes.keys()
+    for cls in classes.values():
+        for name, x in inspect.getmembers(cls):
+            method = x if inspect.isfunction(x) or inspect.ismethod(x) else None
+            if name[0] == "_" or method is None or not method.__module__.startswith("nexdyn."):
+                continue
+            if any(p.kind is p.VAR_KEYWORD for p in inspect.signature(method).parameters.values()):
+                continue
+            bound = (
+                ()
+                if inspect.ismethod(x) or isinstance(inspect.getattr_static(cls, name), staticmethod)
+                else (object.__new__(cls),)
+            )
+            tried += 1
+            with pytest.raises(nx.InputError, match=rf"{name}.* has no argument 'nonsense'"):
+                method(*bound, nonsense=1)
+    assert tried > 300

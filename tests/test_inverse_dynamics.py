@@ -131,7 +131,7 @@ def test_a_loop_follows_a_table_of_its_crank() -> None:
     free, driven = driven_four_bar()
     t = np.linspace(0.0, 1.0, 101)
     found = nx.inverse_dynamics(free, {"A": [CRANK.value(x) for x in t]}, t)
-    assert found.freedoms == ["A"]
+    assert found.dof_names == ["A"]
     for k in (10, 35, 60, 90):
         report = nx.assemble(driven, t=float(t[k]))
         assert found.effort("A")[k] == pytest.approx(report.effort("motor"), abs=1e-4)

@@ -1,4 +1,7 @@
-"""Calls with wrong arguments raise an InputError that names the argument and what would be valid, not Python's TypeError."""
+"""Calls with wrong arguments raise an InputError that names the argument and what would be valid, not Python's TypeError.
+
+A class of the public face, or one whose instances it returns, has the type `CheckedCalls`; a function is a `checked_call`.
+"""
 
 from __future__ import annotations
 
@@ -54,12 +57,14 @@ def fault(
     except TypeError as error:
         for wrong in given:
             if wrong not in parameters:
-                return _unknown_argument(name, wrong, list(parameters))
-        return InputError(f"{name}: {error}; its arguments are {', '.join(parameters)}")
+                return unknown_argument(name, wrong, list(parameters))
+        takes = f"its arguments are {', '.join(parameters)}" if parameters else "it takes no arguments"
+        return InputError(f"{name}: {error}; {takes}")
     return None
 
 
-def _unknown_argument(name: str, wrong: str, valid: list[str]) -> InputError:
+def unknown_argument(name: str, wrong: str, valid: list[str]) -> InputError:
+    """The error for an argument `wrong` of what is called `name`, where others are `valid`."""
     if wrong in ELSEWHERE:
         return InputError(f"{name} has no argument {wrong!r}; {ELSEWHERE[wrong]}")
     near = next((known for known in MEANT.get(wrong, ()) if known in valid), None)
@@ -69,7 +74,17 @@ def _unknown_argument(name: str, wrong: str, valid: list[str]) -> InputError:
 
 
 class CheckedCalls(type):
-    """The type of classes whose instances are made with checked arguments."""
+    """The type of classes of the public face: their instances are made, and their public methods called, with checked arguments.
+
+    Methods of a user's own subclasses stay as they are: they may be compiled.
+    """
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
+        if namespace.get("__module__", "").startswith("nexdyn."):
+            namespace = {
+                key: value if key.startswith("_") else checked_method(value) for key, value in namespace.items()
+            }
+        return super().__new__(mcls, name, bases, namespace, **options)
 
     @property
     def __signature__(cls) -> inspect.Signature:
@@ -86,20 +101,46 @@ class CheckedCalls(type):
             raise
 
 
-def checked_call(function: F) -> F:
-    """`function` of the public face, or a method of a class of it, its arguments checked where Python refuses them."""
-    outer = function.__qualname__.split(".")[-2:-1]
-    of_class = outer[0] if outer and outer[0] != "<locals>" else ""
+def checked_method(value: Any) -> Any:
+    """A method of a class, its arguments checked where Python refuses them; anything else as it is."""
+    if isinstance(value, classmethod | staticmethod):
+        inner, kind = value.__func__, type(value)
+        return kind(_checked(inner, kind is classmethod)) if inspect.isfunction(inner) else value
+    return _checked(value, True) if inspect.isfunction(value) else value
+
+
+def _checked(function: Any, bound: bool) -> Any:
+    """`function` of a class; bound: whether it takes the instance, or the class, first."""
 
     @functools.wraps(function)
     def called(*arguments: Any, **given: Any) -> Any:
         try:
             return function(*arguments, **given)
         except TypeError:
-            signature = inspect.signature(function)
-            if of_class:  # without self
+            signature, own = inspect.signature(function), arguments
+            of = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
+            if bound:
                 signature = signature.replace(parameters=list(signature.parameters.values())[1:])
-            error = fault(f"{of_class or 'nx'}.{function.__name__}", signature, arguments[bool(of_class) :], given)
+                own = arguments[1:]
+                if arguments:
+                    of = (arguments[0] if inspect.isclass(arguments[0]) else type(arguments[0])).__name__
+            error = fault(f"{of}.{function.__name__}", signature, own, given)
+            if error is not None:
+                raise error from None
+            raise
+
+    return called
+
+
+def checked_call(function: F) -> F:
+    """`function` of the public face, its arguments checked where Python refuses them."""
+
+    @functools.wraps(function)
+    def called(*arguments: Any, **given: Any) -> Any:
+        try:
+            return function(*arguments, **given)
+        except TypeError:
+            error = fault(f"nx.{function.__name__}", inspect.signature(function), arguments, given)
             if error is not None:
                 raise error from None
             raise

@@ -210,9 +210,8 @@ def _described(
         if classes.get(kind) is not cls:
             raise InputError(f"{element} is a {cls.__name__}, which cannot be written; {', '.join(classes)} can")
         data["type"] = kind
-    written = element.written._asdict() if isinstance(element, Joint) else {}
     for name, argument in arguments(cls).items():
-        value = written.get(name) or getattr(element, name if hasattr(element, name) else _STORED_AS.get(name, name))
+        value = getattr(element, name if hasattr(element, name) else _STORED_AS.get(name, name))
         if isinstance(value, Element):
             value = value.name
         if argument.required or not _same(value, argument.default):

@@ -294,7 +294,7 @@ def _configuration(
         start = pose_without_loops(model, given, None if begin is None else (begin.q, begin.v), tree_gaps)
         how = _held_still(model, how, list(targets.bodies))
         if measured != set(asked) and model.system.couplings:  # which are closed by the other joints
-            how = _held_still(model, how, [joints[name].child.name for name in asked if name not in measured])
+            how = _held_still(model, how, [joints[name].carried.name for name in asked if name not in measured])
     elif measured != set(asked):
         joint = joints[min(set(asked) - measured)]
         raise InputError(

@@ -13,6 +13,7 @@ from nexdyn.absolute.model.initial import at_joint, joint_wrench, minimum_norm, 
 from nexdyn.absolute.model.mobility import Motion
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import effort_on_child
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.constraint_rows import tied_joints
 from nexdyn.errors import InputError, unknown
 from nexdyn.shown import drawn
@@ -106,7 +107,7 @@ class Reaction(NamedTuple):
 
 
 @dataclass
-class AssemblyReport:
+class AssemblyReport(metaclass=CheckedCalls):
     """The outcome of `nx.assemble`; `print(report)` is the whole of it in words."""
 
     model: AbsoluteModel
@@ -176,7 +177,7 @@ class AssemblyReport:
         own = model.rows_of_joint.get(joint, [])
 
         def wrench(lam: np.ndarray) -> np.ndarray:
-            return self._as_written(joint, joint_wrench(model, self.q, joint, lam, self._gradients))
+            return joint_wrench(model, self.q, joint, lam, self._gradients)
 
         dropped_zero, least = wrench(self.multipliers[own]), wrench(self.least_multipliers[own])
         unique = np.ones(6, dtype=bool)
@@ -203,18 +204,7 @@ class AssemblyReport:
             if (row.driver and row.joint == joint) or joint in tied_joints(model.system, row)
         ]
         extra = extra + rows_wrench(model, self.q, joint, beyond, self.multipliers[beyond], self._gradients)
-        extra = self._as_written(joint, extra)
         return found.force + extra[3:], found.moment + extra[:3]
-
-    def _as_written(self, joint: str, wrench: np.ndarray) -> np.ndarray:
-        """(moment, force) (6, …) of a joint in the sense of its description."""
-        described = self.model.system.joint(joint)
-        if not described.is_turned:
-            return wrench
-        i = self.model.body_index[described.child.name]
-        R, p = rotation_matrix(self.q[i, :4]), self.q[i, 4:]
-        force, moment = described.told_as_written(wrench[3:].T, wrench[:3].T, R, p, self.model.system.values)
-        return np.concatenate([moment.T, force.T])
 
     def effort(self, name: str) -> float:
         """What a driver takes [N, N m], along its coordinate, to do what it asks; of a coupling, its multiplier with the

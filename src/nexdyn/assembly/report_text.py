@@ -127,7 +127,7 @@ _KIND_OF_ROWS = {
 def _motions(found: RedundancyReport) -> list[str]:
     """The degrees of freedom as motions of joints."""
     lines = [f"   free: {motion}" for motion in found.motions[:MOTIONS_SHOWN]]
-    told = sum(motion.freedoms for motion in found.motions)
+    told = sum(motion.dof for motion in found.motions)
     if len(found.motions) > MOTIONS_SHOWN:
         lines.append(f"   … {len(found.motions) - MOTIONS_SHOWN} more motions")
     if told < found.dof:

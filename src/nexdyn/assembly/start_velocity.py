@@ -75,7 +75,7 @@ def _in_turn(system: System, floating: Mapping[str, np.ndarray]) -> Iterator[tup
         return
     for arc in open_forest(system).arcs:
         if arc.joint is not None:
-            yield arc.joint, True
+            yield arc.joint, not arc.joint.is_turned
 
 
 def tree_state(

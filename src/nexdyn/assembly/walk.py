@@ -26,7 +26,7 @@ def without_loops(system: System) -> bool:
 
 
 def _hang_on_one(system: System) -> bool:
-    children = [joint.child.name for joint in system.joints.values()]
+    children = [joint.carried.name for joint in system.joints.values()]
     return len(set(children)) == len(children)
 
 

@@ -94,7 +94,7 @@ def _joints(tree: Tree) -> list[dict[str, Any]]:
         place = tree.coordinates.get(joint.name)
         found.append({
             "name": joint.name, "kind": f"{joint.kind} (off)" if joint.is_off else joint.kind,
-            "parent": joint.written.parent.name, "child": joint.written.child.name,
+            "parent": joint.parent.name, "child": joint.child.name,
             "q": [place.q.start, place.q.stop] if place else None,
             "v": [place.v.start, place.v.stop] if place else None,
             "limits": [list(pair) for pair in zip(resolved.lower, resolved.upper, strict=True)],

@@ -349,7 +349,7 @@ def _initial(attribute: str, given: Any, system: System, builder: Builder) -> di
     """q0 or v0: the numbers of the joints that are named; a body without a joint names its free one."""
     if not isinstance(given, Mapping):
         raise InputError(f"{attribute} is {shown(given)}; a mapping by joint, like {{hinge: 0.5}}, is needed")
-    carried = {joint.child.name for joint in system.joints.values()}
+    carried = {joint.carried.name for joint in system.joints.values()}
     floating = {name: Free(name, "ground", name) for name in system.bodies if name not in carried}
     joints: dict[str, Joint] = {**floating, **system.joints}
     found: dict[str, list[float]] = {}

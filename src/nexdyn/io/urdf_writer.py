@@ -95,10 +95,22 @@ class _Step(NamedTuple):
     freedom: int
 
 
+def _steps_of(joint: Joint) -> tuple[_Step, ...]:
+    """What a joint becomes; of one that is described to the ground, and not about z, its steps back from the other end."""
+    cls = type(joint)
+    if not joint.is_turned or joint.about_z or cls.urdf == "floating":
+        return _steps(cls)
+    return tuple(step._replace(axis=-step.axis) for step in reversed(_in_a_row(cls)))
+
+
 def _steps(cls: type[Joint]) -> tuple[_Step, ...]:
     """What a joint becomes; nothing where URDF has neither it nor a row of joints that make it up."""
     if cls.urdf:
         return (_Step(cls.urdf, "", _AXES[2], 0),)
+    return _in_a_row(cls)
+
+
+def _in_a_row(cls: type[Joint]) -> tuple[_Step, ...]:
     kinds = {"turn": "revolute", "slide": "prismatic"}
     if any(step.what not in kinds for step in cls.steps):
         return ()
@@ -195,12 +207,12 @@ class _Writer:
         joint = arc.joint
         if joint is None:
             return _Frame(np.eye(3), np.zeros(3))
-        if not _steps(type(joint)):
+        if not _steps_of(joint):
             raise InputError(
                 f"{joint} is {joint.kind}, which URDF does not have and no row of its joints makes up; what can be written: "
                 f"{', '.join(kind for kind, cls in JOINTS.items() if _steps(cls))}"
             )
-        frames = joint.frames(self.values)
+        frames = joint.tree_frames(self.values)
         turns = joint.kind not in ("fixed", "prismatic", "cartesian")
         as_joint = joint.kind in ("planar", "free", "universal") and np.abs(frames.R_BJ - np.eye(3)).max() > _SAME
         return _Frame(frames.R_BJ if as_joint else np.eye(3), frames.p_BJ if turns else np.zeros(3))
@@ -327,10 +339,10 @@ class _Writer:
             if arc.child.pose(self.values)[1].any():
                 self.lose("the place where a floating body starts", arc.name)
             return
-        joint, steps = arc.joint, _steps(type(arc.joint))
+        joint, steps = arc.joint, _steps_of(arc.joint)
         numbers = joint.resolved(self.values)
         R, p = _origin_of(joint, above, frame, self.values)
-        R_LJ = frame.R.T @ joint.frames(self.values).R_BJ
+        R_LJ = frame.R.T @ joint.tree_frames(self.values).R_BJ
         if len(steps) > 1:
             self.lose("joints of URDF's that it lacks, which become several in a row", joint.name)
         for k, step in enumerate(steps):
@@ -400,7 +412,7 @@ def _origin_of(
     joint: Joint, above: _Frame, frame: _Frame, values: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
     """R (3, 3), p (3,) of X_origin = X_PL⁻¹ X_PA X_CB⁻¹ X_CL."""
-    R_PA, p_PA, R_CB, p_CB = joint.frames(values)
+    R_PA, p_PA, R_CB, p_CB = joint.tree_frames(values)
     R_PC = R_PA @ R_CB.T
     p_PL = p_PA + R_PC @ (frame.p - p_CB)
     return above.R.T @ R_PC @ frame.R, above.R.T @ (p_PL - above.p)

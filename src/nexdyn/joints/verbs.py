@@ -1,4 +1,4 @@
-"""What every joint can do, by its number: the verbs that the algorithms call.
+"""What every joint can do, by its number, in the sense in which it is described; trees call these verbs through ``on_tree``.
 
     child_pose          X_PC(q) = X_PJ X_J(q)
     coordinates_of      q of a pose of B in A: what child_pose undoes
@@ -224,19 +224,22 @@ def constraint_columns(kind, pitch, q, k, W):
         registered.constraint_subspace(kind, W, q, k, pitch)
 
 
-def _made_from_pages() -> Any:
-    """The formula turns(kind, m): whether degree of freedom m of a joint is an angle or a rotation, as the directions on its page say."""
+def _made_from_pages() -> tuple[Any, Any]:
+    """The formulas turns(kind, m): whether degree of freedom m of a joint is an angle or a rotation, as the directions on its page say; and
+    freedoms(kind): how many there are."""
     lines = ["def turns(kind, m):"]
     for cls in JOINTS.values():
         turning = [f"m == {m}" for m, (way, *_) in enumerate(cls.directions) if way == "turn"]
         if cls.tree and turning:
             lines.append(f"    if kind == {cls.code}: return {' or '.join(turning)}")
+    lines += ["    return False", "def freedoms(kind):"]
+    lines += [f"    if kind == {cls.code}: return {cls.nv}" for cls in JOINTS.values() if cls.tree]
     scope: dict[str, Any] = {"__name__": __name__}
-    exec("\n".join([*lines, "    return False"]), scope)
-    return formula(scope["turns"])
+    exec("\n".join([*lines, "    return 0"]), scope)
+    return formula(scope["turns"]), formula(scope["freedoms"])
 
 
-turns = _made_from_pages()
+turns, freedoms = _made_from_pages()
 
 
 @formula

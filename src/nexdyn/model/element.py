@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from nexdyn.checked_calls import CheckedCalls
+from nexdyn.checked_calls import CheckedCalls, unknown_argument
 from nexdyn.errors import InputError, UnknownNameError, unknown
 from nexdyn.model.parameters import floats, frozen, has_nan, names_in, number
 
@@ -120,7 +120,11 @@ class Element(metaclass=CheckedCalls):
         return floats(x, n, values, f"{attribute} of {self}")
 
     def copied(self, **changes: Any) -> Self:
-        """A free copy with other attribute values; not checked yet."""
+        """A free copy with other attribute values; not checked yet. InputError for an attribute that there is none of."""
+        own = [name for name in self.__dict__ if name[0] != "_"]
+        for name in changes:
+            if name[0] != "_" and name not in own:
+                raise unknown_argument(f"{type(self).__name__}.copied", name, own)
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__, _owner=None)
         twin.__dict__.update({name: frozen(value) for name, value in changes.items()})

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, reduce
 from typing import Any
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, UnknownNameError, unknown
 
 Tape = tuple[tuple[str, Any], ...]
@@ -55,7 +56,7 @@ _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3, "**": 4}
 _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 
 
-class Expression:
+class Expression(metaclass=CheckedCalls):
     """An immutable scalar expression of named parameters: ``2 * L + np.sin(angle)``.
 
     Operators + - * / ** and abs() build larger ones; so do the methods sin, cos, tan, arcsin, arccos, arctan, arctan2,

@@ -9,9 +9,11 @@ parent's frame and `anchor_b`, `axis_b`, `reference_b` in the child's, what one 
 has it in the described pose; x of B is x of A made perpendicular to z of B, so that q = 0 is the described pose, or as
 near to it as the axes allow. Where the two sides do not meet, that is the gap that assembly closes or refuses.
 
-A joint that is written body → ground is turned round, since the ground moves nothing and carries: its frames change places, and each
-turns by π about its x. Then R_z(q)ᵀ is R_z′(q), and −q e_z is q e_z′: turns about z and slides along z keep their coordinates. What
-is told of it stays as written (`written`, `told_as_written`).
+A joint that is described body → ground is that for all who look at the two bodies, as constraints, forces, results and the viewer do. In a
+tree the ground carries the body (`carrier`, `carried`): there its frames change places (`tree_frames`), and the child of the tree
+moves along X_J(q)⁻¹ (``joints.on_tree``). Where the coordinates are turns about z and slides along z, the frames turn by π about
+their x, too, and R_z(q)ᵀ is R_z′(q), −q e_z is q e_z′: such a joint is itself again. What a tree tells of wrenches is put as
+described by `wrench_as_described`.
 
 The kinds, with their motion, are in ``nexdyn.joints``.
 """
@@ -21,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,7 +33,6 @@ from nexdyn.model.body import Body
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.parameters import bound, number, sequence
 from nexdyn.model.placement import Triple, direction, frame, sine_between, unit_quaternion
-from nexdyn.spatial.rotations import cross_product
 
 if TYPE_CHECKING:
     from nexdyn.model.callbacks import Callback
@@ -59,13 +60,6 @@ class JointFrames(NamedTuple):
     p_AJ: np.ndarray
     R_BJ: np.ndarray
     p_BJ: np.ndarray
-
-
-class Written(NamedTuple):
-    """The bodies of a joint as its description names them."""
-
-    parent: Any
-    child: Any
 
 
 class ResolvedJoint(NamedTuple):
@@ -124,8 +118,7 @@ class Joint(Element):
     Parameters
     ----------
     name: unique among the joints of a system.
-    parent, child: two different bodies (or their names) of the system. The parent may be `system.ground`; the child, too, of a
-        constraint only, and of a joint whose coordinates are turns about z and slides along z.
+    parent, child: two different bodies (or their names) of the system; one may be `system.ground`.
     at, axis, reference: point [m], axis z and direction x of the joint frame, in the world as described. Defaults: the
         child's origin, (0, 0, 1), any perpendicular; Fixed, Spherical, Cartesian and Free take the child's axes.
     anchor_a, axis_a, reference_a: the same in the parent's frame; anchor_b, axis_b, reference_b: in the child's.
@@ -172,7 +165,7 @@ class Joint(Element):
     ways: ClassVar[tuple[tuple[str, int], ...]] = ()
     """How it moves in no loop, in words and in how many degrees of freedom, where its rows do not tell."""
     about_z: ClassVar[bool] = False
-    """Whether its coordinates are turns about z and slides along z alone, so that it may be turned round."""
+    """Whether its coordinates are turns about z and slides along z alone."""
     switchable: ClassVar[bool] = False
     """Whether events switch it on and off."""
     stride: ClassVar[int] = 0
@@ -204,8 +197,6 @@ class Joint(Element):
     v0: Any
     mimic: Mimic | None
     priority: int | Mapping[str, int] | None
-    _turned = False
-    """Whether `parent` and `child` have changed places since it was written."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -270,50 +261,42 @@ class Joint(Element):
         )
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.name!r}, {name_of(self.written.parent)!r} → {name_of(self.written.child)!r})"
-        )
-
-    @property
-    def written(self) -> Written:
-        """Its bodies as described."""
-        return Written(self.child, self.parent) if self._turned else Written(self.parent, self.child)
-
-    def copied(self, **changes: Any) -> Self:
-        twin = super().copied(**self.written._asdict() | changes)
-        twin.__dict__.pop("_turned", None)
-        return twin
+        return f"{type(self).__name__}({self.name!r}, {name_of(self.parent)!r} → {name_of(self.child)!r})"
 
     @property
     def is_turned(self) -> bool:
-        """Whether it is described from a body to the ground; `parent` is the ground all the same."""
-        return self._turned
+        """Whether a tree carries it the other way: it is described from a body to the ground."""
+        return self.tree and isinstance(self.child, Body) and self.child.is_ground
+
+    @property
+    def carrier(self) -> Body:
+        """The body that carries the other in a tree: the parent, but the ground wherever it is."""
+        return self.child if self.is_turned else self.parent
+
+    @property
+    def carried(self) -> Body:
+        """The body that is carried in a tree."""
+        return self.parent if self.is_turned else self.child
 
     def set_bodies(self, parent: Body, child: Body) -> None:
-        """Its bodies as described, found in a system. InputError for one joined to itself, and for a ground that would have to move."""
+        """Its bodies, found in a system. InputError for one joined to itself."""
         if parent is child:
             raise InputError(f"{self} joins body {child.name!r} to itself; parent and child must differ")
-        self.__dict__.pop("_turned", None)
-        if child.is_ground and self.tree:
-            if not self.about_z:
-                raise InputError(
-                    f"{self} has ground as its child; ground does not move, make it the parent. Its coordinates are then those of the "
-                    f"body against the ground, which differ from these in more than a sign"
-                )
-            parent, child = child, parent
-            self.__dict__["_turned"] = True
         self.__dict__.update(parent=parent, child=child)
 
     # --- where --------------------------------------------------------------------------------------------------
 
+    def tree_frames(self, values: Mapping[str, float]) -> JointFrames:
+        """Of a tree: the frame on the body that carries, and that on the body that is carried."""
+        f = self.frames(values)
+        if not self.is_turned:
+            return f
+        turn = HALF_TURN if self.about_z else np.eye(3)
+        return JointFrames(f.R_BJ @ turn, f.p_BJ, f.R_AJ @ turn, f.p_AJ)
+
     def frames(self, values: Mapping[str, float]) -> JointFrames:
         """The joint's two frames under the parameter `values`; needs the bodies, so the joint must be in a system."""
-        f = self.written_frames(values)
-        return JointFrames(f.R_BJ @ HALF_TURN, f.p_BJ, f.R_AJ @ HALF_TURN, f.p_AJ) if self._turned else f
-
-    def written_frames(self, values: Mapping[str, float]) -> JointFrames:
-        """The same as described: of `written`, parent and child."""
-        parent, child = self.written
+        parent, child = self.parent, self.child
         if not isinstance(parent, Body) or not isinstance(child, Body):
             raise InputError(f"{self} is in no system yet, its bodies are names; add it first")
         R_WP, p_WP = parent.pose(values)
@@ -352,16 +335,15 @@ class Joint(Element):
         R_PA = R_PC @ R_CB
         return JointFrames(_with_z(R_PA, z_a) if a_says else R_PA, p_PA, R_CB, p_CB)
 
-    def told_as_written(
+    def wrench_as_described(
         self, force: np.ndarray, moment: np.ndarray, R: np.ndarray, p: np.ndarray, values: Mapping[str, float]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of a joint that is turned: force and moment (…, 3) on the body, at the origin of A and in its axes, as those on the ground, at
-        the joint's point on the body and in the axes there. R (…, 3, 3), p (…, 3): the pose of the body."""
-        f = self.frames(values)
-        F, M = force @ f.R_AJ.T, moment @ f.R_AJ.T
-        point = p + R @ f.p_BJ
-        axes = R @ f.R_BJ @ HALF_TURN
-        M = M + cross_product(f.p_AJ - point, F)
+        """Of a joint that is turned: force and moment (…, 3) that a tree tells, on the body at the point on the ground and in the axes
+        there, as those on the ground, at the point on the body and in the axes there. R (…, 3, 3), p (…, 3): the pose of the body."""
+        on_ground, f = self.tree_frames(values), self.frames(values)
+        F, M = force @ on_ground.R_AJ.T, moment @ on_ground.R_AJ.T
+        M = M + np.cross(on_ground.p_AJ - (p + R @ f.p_AJ), F)
+        axes = R @ f.R_AJ
         return -np.einsum("...ji,...j->...i", axes, F), -np.einsum("...ji,...j->...i", axes, M)
 
     @property

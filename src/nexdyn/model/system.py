@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nexdyn.checked_calls import CheckedCalls, checked_call
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, UnknownNameError, counted, unknown
 from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
@@ -207,7 +207,6 @@ class System(metaclass=CheckedCalls):
         """The marker called `name`. UnknownNameError with the nearest name otherwise."""
         return self._find("marker", name)
 
-    @checked_call
     def measure(self, name: str) -> Measure:
         """The measure called `name`. UnknownNameError with the nearest name otherwise."""
         return self._find("measure", name)
@@ -243,7 +242,6 @@ class System(metaclass=CheckedCalls):
 
     # --- what is added ------------------------------------------------------------------------------------------
 
-    @checked_call
     def parameter(self, name: str, value: Any) -> Parameter:
         """Add a named parameter; `value` is a number, or an expression of earlier parameters ("=2*L")."""
         parameter = Parameter(name, value)
@@ -255,7 +253,6 @@ class System(metaclass=CheckedCalls):
         self._parameters[parameter.name] = parameter
         return parameter
 
-    @checked_call
     def add_body(self, body: Body | str, **attributes: Any) -> Body:
         """Add a body: its name and the attributes of :class:`Body`, or a Body."""
         if isinstance(body, Body) and attributes:
@@ -264,24 +261,20 @@ class System(metaclass=CheckedCalls):
         self._admit("body", new, Body)
         return self._keep("body", new)
 
-    @checked_call
     def add_joint(self, joint: J) -> J:
         """Add a joint; its bodies are in the system already."""
         self._admit("joint", joint, Joint)
         if joint.kind == Joint.kind:
             raise InputError(f"{joint} is of no kind; use Revolute, Prismatic, … from nexdyn.joints")
-        parent, child = joint.written
-        joint.set_bodies(self._body_of(joint, parent, "parent"), self._body_of(joint, child, "child"))
+        joint.set_bodies(self._body_of(joint, joint.parent, "parent"), self._body_of(joint, joint.child, "child"))
         return self._keep("joint", joint)
 
-    @checked_call
     def add_coupling(self, coupling: C) -> C:
         """Add a coupling; its joints are in the system already."""
         self._admit("coupling", coupling, Coupling)
         coupling.check_in(self)
         return self._keep("coupling", coupling)
 
-    @checked_call
     def add_force(self, force: F) -> F:
         """Add a force; the bodies, joints and markers it acts on are in the system already."""
         self._admit("force", force, Force)
@@ -290,13 +283,11 @@ class System(metaclass=CheckedCalls):
                 self._named_in(force, kind, name)
         return self._keep("force", force)
 
-    @checked_call
     def add_contact(self, contact: B) -> B:
         """Add a contact. What its names and patterns match is chosen anew with every body, joint and marker that is added."""
         self._admit("contact", contact, BetweenBodies)
         return self._keep("contact", contact)
 
-    @checked_call
     def add_gravity(self, gravity: G) -> G:
         """Add gravity of a point mass, or as a function of the place, on many bodies. What its names and patterns match is chosen anew with
         every body that is added."""
@@ -305,7 +296,6 @@ class System(metaclass=CheckedCalls):
         self._admit("gravity", gravity, Group)
         return self._keep("gravity", gravity)
 
-    @checked_call
     def add_marker(self, marker: Marker | str, body: Body | str | None = None, **attributes: Any) -> Marker:
         """Add a marker: its name, its body and the attributes of :class:`Marker`, or a Marker."""
         if not isinstance(marker, Marker):
@@ -318,7 +308,6 @@ class System(metaclass=CheckedCalls):
         marker.__dict__["body"] = self._body_of(marker, marker.body, "body")
         return self._keep("marker", marker)
 
-    @checked_call
     def add_measure(self, measure: M) -> M:
         """Add a measure; the markers and bodies it refers to are in the system already."""
         self._admit("measure", measure, Measure)
@@ -329,7 +318,6 @@ class System(metaclass=CheckedCalls):
                 raise type(error)(f"{measure}: {error}") from None
         return self._keep("measure", measure)
 
-    @checked_call
     def add_driver(self, driver: D) -> D:
         """Add a driver; the joint, marker or body that it drives is in the system already."""
         self._admit("driver", driver, Driver)
@@ -339,7 +327,6 @@ class System(metaclass=CheckedCalls):
             raise UnknownNameError(f"{driver}: {error}") from None
         return self._keep("driver", driver)
 
-    @checked_call
     def add_event(self, event: Event) -> Event:
         """Add an event; what it watches and switches is in the system already."""
         self._admit("event", event, Event)
@@ -454,7 +441,6 @@ class System(metaclass=CheckedCalls):
 
     # --- what is changed ----------------------------------------------------------------------------------------
 
-    @checked_call
     def with_parameters(self, changes: Mapping[str, Any]) -> System:
         """A system with other values, checked again; this one stays as it is.
 

@@ -48,7 +48,7 @@ def spanning_forest(system: System) -> Forest:
                 f"{joint} ({joint.kind}) is a constraint only, which minimal coordinates do not support; absolute "
                 f"coordinates do: nx.assemble"
             )
-        name = joint.child.name
+        name = joint.carried.name
         if name in carriers:
             twice = twice or (carriers[name], joint)
         else:
@@ -73,11 +73,11 @@ def open_forest(system: System, cut: Sequence[str] | None = None) -> Forest:
     joints = list(system.joints.values())
     chosen = None if cut is None else {system.joint(name).name for name in cut}
     carriers = _carriers(system, [j for j in joints if j.tree and not (chosen and j.name in chosen)])
-    cuts = tuple(joint for joint in joints if carriers.get(joint.child.name) is not joint)
+    cuts = tuple(joint for joint in joints if carriers.get(joint.carried.name) is not joint)
     closing = _closing(system, cuts)
     for joint in cuts:
         if chosen is not None and joint.tree and joint.name not in closing:
-            first = carriers.get(joint.child.name)
+            first = carriers.get(joint.carried.name)
             if first is None:
                 raise _opens_nothing(system, joint, [j for j in cuts if j.tree and j.name not in chosen], carriers)
             raise _carried_twice(first, joint)
@@ -92,18 +92,18 @@ def _opens_nothing(system: System, joint: Joint, others: list[Joint], carriers: 
     if not others or joint.name not in _closing(system, (joint,)):
         return InputError(f"cutting joint {joint.name!r} opens no loop; leave it in the tree")
     end = others[0]
-    carrier = carriers.get(end.child.name)
+    carrier = carriers.get(end.carried.name)
     there = f"hangs on {carrier.name!r}" if carrier is not None else "starts a tree of its own"
     return InputError(
-        f"cutting joint {joint.name!r} leaves body {joint.child.name!r} hanging on nothing: the other way round the loop ends at "
-        f"joint {end.name!r}, whose child {end.child.name!r} {there}; swap parents and "
+        f"cutting joint {joint.name!r} leaves body {joint.carried.name!r} hanging on nothing: the other way round the loop ends at "
+        f"joint {end.name!r}, whose child {end.carried.name!r} {there}; swap parents and "
         f"children on that way, or cut another joint of the loop"
     )
 
 
 def _carried_twice(first: Joint, second: Joint) -> InputError:
     return InputError(
-        f"body {first.child.name!r} is the child of joints {first.name!r} and {second.name!r}; a body hangs on one "
+        f"body {first.carried.name!r} is the child of joints {first.name!r} and {second.name!r}; a body hangs on one "
         f"joint: swap parent and child of one of them"
     )
 
@@ -111,8 +111,8 @@ def _carried_twice(first: Joint, second: Joint) -> InputError:
 def _depth_first(system: System, carriers: Mapping[str, Joint]) -> list[Arc]:
     children: dict[str, list[Body]] = {}
     for joint in system.joints.values():
-        if carriers.get(joint.child.name) is joint:
-            children.setdefault(joint.parent.name, []).append(joint.child)
+        if carriers.get(joint.carried.name) is joint:
+            children.setdefault(joint.carrier.name, []).append(joint.carried)
     roots = [body for body in system.bodies.values() if body.name not in carriers]
     arcs: list[Arc] = []
     stack = [(body, -1) for body in reversed(roots + children.get("ground", []))]
@@ -130,8 +130,8 @@ def _carriers(system: System, joints: list[Joint]) -> dict[str, Joint]:
     outward: dict[str, list[Joint]] = {}
     carried = set()
     for joint in joints:
-        outward.setdefault(joint.parent.name, []).append(joint)
-        carried.add(joint.child.name)
+        outward.setdefault(joint.carrier.name, []).append(joint)
+        carried.add(joint.carried.name)
     carriers: dict[str, Joint] = {}
     reached = {"ground"}
     roots = [name for name in system.bodies if name not in carried]
@@ -142,10 +142,10 @@ def _carriers(system: System, joints: list[Joint]) -> dict[str, Joint]:
         queue = [start]
         for name in queue:
             for joint in outward.get(name, ()):
-                if joint.child.name not in reached:
-                    reached.add(joint.child.name)
-                    carriers[joint.child.name] = joint
-                    queue.append(joint.child.name)
+                if joint.carried.name not in reached:
+                    reached.add(joint.carried.name)
+                    carriers[joint.carried.name] = joint
+                    queue.append(joint.carried.name)
     return carriers
 
 

@@ -108,7 +108,7 @@ def _made_again(
         made.add_body(FLOOR, mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[_mesh(HalfSpace(), floor, 0, 0)])
         made.add_joint(Fixed(FLOOR, "ground", FLOOR))
     for joint in order(list(system.joints.values())):
-        made.add_joint(joint.copied(parent=joint.written.parent.name, child=joint.written.child.name))
+        made.add_joint(joint.copied(parent=joint.parent.name, child=joint.child.name))
     for marker in system.markers.values():
         made.add_marker(marker.copied(body=marker.body.name))
     for force in system.forces.values():

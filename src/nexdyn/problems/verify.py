@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nexdyn.checked_calls import checked_call
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
 from nexdyn.problems.andrews import A03
 from nexdyn.problems.bicycle import BICYCLE, RIDE
@@ -46,7 +46,7 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(metaclass=CheckedCalls):
     """What all runs gave, in order."""
 
     outcomes: list[Outcome]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
@@ -50,7 +51,7 @@ class BatchRecording:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-class BatchResult:
+class BatchResult(metaclass=CheckedCalls):
     """The motion of all members of a batch, as `nx.simulate(system, batch=…)` recorded it.
 
     `members` is their number, `failures` {member: cause}, `failure_times` {member: when [s]}; `status` is "finished" also

@@ -186,6 +186,9 @@ class ObservedBodies(Observed):
             seen.elastic,
         )  # fmt: skip
 
+    def _as_described(self, rows: slice, wrenches: np.ndarray, seen: Observation) -> np.ndarray:
+        return wrenches
+
     def _state(self, name: str) -> np.ndarray:
         if name in ("force_state", "followed"):
             return super()._state(name)

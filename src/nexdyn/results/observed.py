@@ -237,7 +237,7 @@ class Observed:
             if self.lost:
                 return self.stored[name][rows][:, index]
             found = np.asarray(getattr(seen, _FIELDS[name]))[..., FORCE_FIRST]
-            return self._as_written(rows, found, seen)[:, self._joint_columns[index]]
+            return self._as_described(rows, found, seen)[:, self._joint_columns[index]]
         return np.asarray(getattr(seen, _FIELDS[name]))[:, index]
 
     def _parts(self, rows: slice) -> Iterator[tuple[slice, System]]:
@@ -247,16 +247,17 @@ class Observed:
             if part.start < part.stop:
                 yield part, system
 
-    def _as_written(self, rows: slice, wrenches: np.ndarray, seen: Observation) -> np.ndarray:
-        """Those (N, joints, 6) of joints described from a body to the ground, as described."""
-        joints, bodies = self.labels.dims["joint"], self.labels.dims["body"]
+    def _as_described(self, rows: slice, wrenches: np.ndarray, seen: Observation) -> np.ndarray:
+        """Those (N, joints, 6) that a tree tells of joints described from a body to the ground, as described."""
+        joints, bodies, of_tree = self.labels.dims["joint"], self.labels.dims["body"], len(self.tree.body_names)
         for part, system in self._parts(rows):
             for j, name in enumerate(joints):
                 joint = system.joints.get(name)
-                if joint is not None and joint.is_turned:
-                    b, k = list(bodies).index(joint.child.name), self._joint_columns[j]
+                k = self._joint_columns[j]
+                if joint is not None and joint.is_turned and k < of_tree:
+                    b = list(bodies).index(joint.carried.name)
                     own, R, p = wrenches[part, k], seen.R[part, b], seen.position[part, b]
-                    told = joint.told_as_written(own[:, :3], own[:, 3:], R, p, system.values)
+                    told = joint.wrench_as_described(own[:, :3], own[:, 3:], R, p, system.values)
                     wrenches[part, k] = np.concatenate(told, axis=-1)
         return wrenches
 

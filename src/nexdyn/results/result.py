@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.checked_calls import checked_call
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, counted, unknown, warn
 from nexdyn.model.element import Element
 from nexdyn.model.system import System
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nexdyn.tree.tree import Tree
 
 
-class Result:
+class Result(metaclass=CheckedCalls):
     """The motion of a system as a run recorded it. `nx.simulate` returns one; `nx.open_result` reads one.
 
     Everything is computed when asked, and comes as a labelled array (xarray.DataArray) with `units` and `long_name`,

@@ -31,8 +31,8 @@ def wrench_on(
     """`wrench` (time, 6) of `joint` as asked for, and what it is in words. Arguments as of `Result.reaction`."""
     j = system.joints[joint]
     sign, body = _side(j, on)
-    R_PJ, p_PJ, _, _ = j.written_frames(system.values)
-    R_WP, p_P = _pose(observed, system, j.written.parent.name)
+    R_PJ, p_PJ, _, _ = j.frames(system.values)
+    R_WP, p_P = _pose(observed, system, j.parent.name)
     R_WJ, p_J = R_WP @ R_PJ, p_P + R_WP @ p_PJ
     f, m = (sign * np.einsum("tij,tj->ti", R_WJ, part) for part in (wrench[:, :3], wrench[:, 3:]))
     about, point = _point(observed, system, p_J, at, body)
@@ -44,7 +44,7 @@ def wrench_on(
 
 def _side(joint: Joint, on: Element | str | None) -> tuple[float, str]:
     """The sign of the wrench on body `on`, and its name."""
-    parent, child = (body.name for body in joint.written)
+    parent, child = (body.name for body in (joint.parent, joint.child))
     name = child if on is None else _name(on, "on", "the body that the wrench acts on")
     if name == child:
         return 1.0, name

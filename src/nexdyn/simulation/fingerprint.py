@@ -216,7 +216,7 @@ class _Teller:
         told = {
             name: f"element {value.name}" if isinstance(value, Element) else value
             for name, value in vars(element).items()
-            if not name.startswith("_") or name in ("_off", "_held", "_turned")
+            if not name.startswith("_") or name in ("_off", "_held")
         }
         told["_off"] = bool(getattr(element, "is_off", False))
         return self._of("element", self.digest(type(element)), told)

@@ -104,10 +104,7 @@ def when_clamped(
     told = {}
     for name in clamps:
         joint = system.joint(name)
-        R_WA = (
-            rotation_matrix(q[model.body_index[joint.written.parent.name], :4])
-            @ joint.written_frames(system.values).R_AJ
-        )
+        R_WA = rotation_matrix(q[model.body_index[joint.parent.name], :4]) @ joint.frames(system.values).R_AJ
         wrench = held.reaction(name)
         told[name] = {"force": (R_WA @ wrench.force).tolist(), "moment": (R_WA @ wrench.moment).tolist()}
     return _by_joint(model, q, after), told

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from nexdyn.joints.kinds import FREE, REGISTERED, SPHERICAL
+from nexdyn.joints.kinds import FREE, REGISTERED, REVERSED, SPHERICAL
 from nexdyn.joints.verbs import turns
 from nexdyn.tree.cfa.solve import tables_for
 from nexdyn.tree.cfa.tables import ConstraintTables
@@ -103,7 +103,7 @@ def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
         for m in range(6):
             links = 1 + np.flatnonzero(topology.nv[1:] > m)
             freedoms = topology.iv[links] + m
-            least[freedoms] = moments[links] * _turning()[m, topology.kind[links]]
+            least[freedoms] = moments[links] * _turning()[m, topology.kind[links] % REVERSED]
             if problem.factorisation is None:
                 order[freedoms] = 6 * links + m
     weak = np.flatnonzero(~(pivots > least))

@@ -33,6 +33,7 @@ from nexdyn.assembly.assemble import assemble, named_coordinates
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state, with_turns
 from nexdyn.assembly.report import AssemblyReport, Reaction
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.forces.states import state_labels
 from nexdyn.model.driver import Driver
@@ -50,7 +51,7 @@ SOFTEST = 12
 
 
 @dataclass(frozen=True)
-class Equilibrium:
+class Equilibrium(metaclass=CheckedCalls):
     """The outcome of `nx.equilibrium`; `print` shows it in words.
 
     report: of the assembly in equilibrium (poses, reactions, efforts of drivers), to start a run from. stability: "stable",

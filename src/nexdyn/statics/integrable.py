@@ -28,6 +28,7 @@ from nexdyn.assembly.assemble import assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.report import AssemblyReport
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import right_jacobian_inverse
@@ -42,7 +43,7 @@ AWAY = 0.1
 
 
 @dataclass(frozen=True)
-class Integrability:
+class Integrability(metaclass=CheckedCalls):
     """What `nx.integrable` finds.
 
     rows: the independent velocity rows ("wheel.Sideways"). combinations: {row: coefficient} of those that are holonomic in

@@ -27,6 +27,7 @@ from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import states_along
 from nexdyn.assembly.loads import Loads
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.forces.states import state_labels
 from nexdyn.forces.tables import ForceTables
@@ -63,17 +64,17 @@ DEPENDENT = 1e-9
 
 
 @dataclass(frozen=True)
-class Efforts:
+class Efforts(metaclass=CheckedCalls):
     """The outcome of `nx.inverse_dynamics`.
 
     t (N,) [s]; q, v, a: the motion as it was taken, in coordinates of the tree (N, nq), (N, nv), or of bodies; tau (N, n)
-    [N m, N] by degree of freedom; freedoms: "joint" or "joint.i" of each column. motion: the motion as a Result, with reactions.
+    [N m, N] by degree of freedom; dof_names: "joint" or "joint.i" of each column. motion: the motion as a Result, with reactions.
     """
 
     system: System
     t: Array
     tau: Array
-    freedoms: list[str]
+    dof_names: list[str]
     motion: Result
 
     @property
@@ -94,7 +95,7 @@ class Efforts:
     @cached_property
     def _columns(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for i, label in enumerate(self.freedoms):
+        for i, label in enumerate(self.dof_names):
             name = label if label in self.system.joints or label in self.system.bodies else label.rpartition(".")[0]
             found.setdefault(name, []).append(i)
         return found

@@ -32,6 +32,7 @@ from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.report import AssemblyReport
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, counted, unknown
 from nexdyn.joints.kinds import REGISTERED
 from nexdyn.model.driver import Driver
@@ -69,7 +70,7 @@ class Gap(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Posture:
+class Posture(metaclass=CheckedCalls):
     """The outcome of `nx.inverse_kinematics`.
 
     reached: whether every target is met. gaps: of each frame what remains. joints: coordinates by joint, as q0 takes them.

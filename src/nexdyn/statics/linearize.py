@@ -27,6 +27,7 @@ from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import touching_contact
 from nexdyn.assembly.given import given_choice, given_names, given_system
 from nexdyn.assembly.report import AssemblyReport
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
@@ -55,7 +56,7 @@ AHEAD = 0.7
 
 
 @dataclass
-class Linearization:
+class Linearization(metaclass=CheckedCalls):
     """ẋ = A x + B u, y = C x + D u. `states`, `inputs`, `outputs` name the rows and columns; `ignored` the coordinates that
     nothing depends on; `error` estimates that of A, B, C. Position states are counted from the reference as it moves on."""
 

@@ -12,6 +12,7 @@ import scipy.linalg
 from nexdyn.absolute.model.initial import accelerations
 from nexdyn.absolute.motion.observe import BodyMotion
 from nexdyn.assembly.loads import generalized_forces
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Mode:
+class Mode(metaclass=CheckedCalls):
     """An eigenvalue [1/s] and its shape: {state: complex}, the largest position, or else the largest part, being 1."""
 
     eigenvalue: complex

@@ -31,6 +31,7 @@ from nexdyn.assembly.force_states import own_states, slipping_contacts
 from nexdyn.assembly.loads import Loads, SlippingLoads, velocity_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
@@ -57,7 +58,7 @@ SHOWN = 20
 
 
 @dataclass
-class SparseLinearization:
+class SparseLinearization(metaclass=CheckedCalls):
     """E ẇ = A w + B u, y = C w, sparse, about a pose at rest; w = (x, v, δ, δ̇, s, λ), see the page.
 
     `modes`: as many as were asked for, the lowest first, their shapes by the names of joints' coordinates and rates, as of `Linearization`.

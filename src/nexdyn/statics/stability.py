@@ -15,6 +15,7 @@ import scipy.optimize
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.report import AssemblyReport
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, is_one_of, unknown
 from nexdyn.model.system import System
 from nexdyn.statics.equilibrium import equilibrium
@@ -46,7 +47,7 @@ class StabilityLimit:
 
 
 @dataclass
-class StabilitySweep:
+class StabilitySweep(metaclass=CheckedCalls):
     """Eigenvalues (values, n) over a parameter, and where they cross the imaginary axis."""
 
     parameter: str

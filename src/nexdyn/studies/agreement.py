@@ -16,6 +16,7 @@ import numpy as np
 
 from nexdyn.assembly.assemble import assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.methods import Method
 from nexdyn.model.system import System
@@ -27,7 +28,7 @@ ROUNDING = 1e-11
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(metaclass=CheckedCalls):
     """How a method comes near as it is refined.
 
     method: as given. knob: "dt" [s] or "rtol". tried: its values, coarse first; apart: how far the bodies are from where the

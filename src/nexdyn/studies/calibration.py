@@ -71,7 +71,7 @@ class Combination(metaclass=CheckedCalls):
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(metaclass=CheckedCalls):
     """What `nx.calibrate` found.
 
     values, standard_errors, intervals: {parameter: number}, {parameter: number}, {parameter: (low, high)} at `confidence`.

@@ -19,6 +19,7 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.assemble import assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.report import AssemblyReport
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.methods import Method, called
 from nexdyn.model.system import System
@@ -51,7 +52,7 @@ class Parting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(metaclass=CheckedCalls):
     """Runs of one system under several methods.
 
     methods: their names. times (N,) [s]. results: one a method. differences: {quantity: (methods,)}, largest over times of

@@ -31,6 +31,7 @@ from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.given import given_names, given_system
 from nexdyn.batch.alone import runs_beside_others
 from nexdyn.batch.simulation import keeps_apart
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
 from nexdyn.front import simulate
 from nexdyn.integrate.methods import FixedStep, Method, SemiImplicitEuler, method_of
@@ -83,7 +84,7 @@ class Variation:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(metaclass=CheckedCalls):
     """Derivatives of a run. `result` is the run itself, `names` what it was differentiated by, in the order asked for.
 
     `ways` {name: "variational equation" or "differences of runs"} says how.

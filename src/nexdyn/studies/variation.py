@@ -27,7 +27,7 @@ from nexdyn.front import simulate
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
 from nexdyn.integrate.problem import OK
 from nexdyn.integrate.tableaus import EULER
-from nexdyn.joints.kinds import FREE, SPHERICAL
+from nexdyn.joints.kinds import FREE, REVERSED, SPHERICAL
 from nexdyn.results.result import Result
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.lanes import LANES
@@ -72,10 +72,11 @@ class VariationalEquation:
         self.n = self.tree.nv
         compiled, model = self.tree.compiled, self.tree.compiled.model
         bodies = model.topology
-        balls = (bodies.kind == SPHERICAL) & (bodies.efforts != tables.NO_EFFORT)
+        kinds = bodies.kind % REVERSED
+        balls = (kinds == SPHERICAL) & (bodies.efforts != tables.NO_EFFORT)
         self._bent = bool(balls.any() and model.freedom.stiffness[: compiled.nv].any())
         self._differences = bool(self.tree.system.forces) or self._bent
-        found = zip(bodies.kind[1:].tolist(), bodies.iv[1:].tolist(), strict=True)
+        found = zip(kinds[1:].tolist(), bodies.iv[1:].tolist(), strict=True)
         self._turning = [(kind, first) for kind, first in found if kind in (SPHERICAL, FREE)]
 
     def tangents(self, parameters: list[Parameter], initial: bool) -> Tangents:

@@ -72,8 +72,8 @@ def _reach(tree: Tree) -> float:
     """The length of the mechanism [m]: the longest arm of its joints in a body that moves."""
     system, most = tree.system, 0.0
     for joint in system.joints.values():
-        frames = joint.frames(system.values)
-        arms = [frames.p_BJ] if joint.parent is system.ground else [frames.p_AJ, frames.p_BJ]
+        frames = joint.tree_frames(system.values)
+        arms = [frames.p_BJ] if joint.carrier is system.ground else [frames.p_AJ, frames.p_BJ]
         most = max(most, *(float(np.linalg.norm(p)) for p in arms))
     return most
 

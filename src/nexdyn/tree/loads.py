@@ -8,6 +8,7 @@ Force elements know poses and velocities of marker frames in world axes, nothing
 from __future__ import annotations
 
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper, spring_energy
+from nexdyn.joints.on_tree import described_as
 from nexdyn.joints.verbs import FREE, SPHERICAL
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Quat, Vec3, log_quaternion
@@ -20,7 +21,7 @@ def joint_efforts(model, q, v, tau):
     """τ of springs, dampers and friction in the joints."""
     bodies, dofs = model.topology, model.freedom
     for i in range(1, len(bodies)):
-        kind, k, first, count = bodies[i].kind, bodies[i].iq, bodies[i].iv, bodies[i].nv
+        kind, k, first, count = described_as(bodies[i].kind), bodies[i].iq, bodies[i].iv, bodies[i].nv
         if bodies[i].efforts == NO_EFFORT:
             for j in range(first, first + count):
                 tau[j] = zero(v[j])
@@ -50,7 +51,7 @@ def joint_energy(model, q):
     bodies, dofs = model.topology, model.freedom
     U = zero(model.body[0].pitch)
     for i in range(1, len(bodies)):
-        kind, k, first = bodies[i].kind, bodies[i].iq, bodies[i].iv
+        kind, k, first = described_as(bodies[i].kind), bodies[i].iq, bodies[i].iv
         if bodies[i].efforts == NO_EFFORT or kind == FREE:
             continue
         if kind == SPHERICAL:

@@ -17,7 +17,7 @@ import numpy as np
 from nexdyn.forces.states import set_states
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.joints.kinds import HELICAL
-from nexdyn.joints.verbs import child_pose
+from nexdyn.joints.on_tree import child_pose, is_reversed
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, cross
@@ -59,15 +59,18 @@ def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):
         identity = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
         kind = bodies[i].kind
         X_J = child_pose(kind, identity, body[i].pitch, q, bodies[i].iq)
-        across = F[i]
+        # in the axes in which the columns are as described, unit ones at right angles: of the child, or of the ground that is one
+        turned = is_reversed(kind)
+        whole = across = X_J @ F[i] if turned else F[i]
         for j in range(bodies[i].iv, bodies[i].iv + bodies[i].nv):
-            effort = F[i] @ H[j]
+            h = X_J @ H[j] if turned else H[j]
+            effort = whole @ h
             if kind == HELICAL:
-                across = across - Force(effort * H[j].w, 0.0 * H[j].v)
+                across = across - Force(effort * h.w, 0.0 * h.v)
             else:
-                across = across - Force(effort * H[j].w, effort * H[j].v)
+                across = across - Force(effort * h.w, effort * h.v)
         F_out[i - 1] = X_J @ F[i]
-        R_out[i - 1] = X_J @ across
+        R_out[i - 1] = across if turned else X_J @ across
 
 
 @kernel

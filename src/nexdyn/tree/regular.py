@@ -37,10 +37,13 @@ def weak_joints(system: System, forest: Forest) -> list[str]:
         turns, slides, p_J = list(np.eye(3)), list(np.eye(3)), body.p
         if arc.joint is not None:
             frames = arc.joint.frames(values)
-            R = {"A": arc.joint.parent.pose(values)[0] @ frames.R_AJ, "B": body.R @ frames.R_BJ}
+            R = {
+                "A": arc.joint.parent.pose(values)[0] @ frames.R_AJ,
+                "B": arc.joint.child.pose(values)[0] @ frames.R_BJ,
+            }
             axes = [(kind, R[side][:, axis]) for kind, side, axis in arc.joint.directions]
             turns, slides = [e for kind, e in axes if kind == "turn"], [e for kind, e in axes if kind != "turn"]
-            p_J = body.p + body.R @ frames.p_BJ
+            p_J = body.p + body.R @ arc.joint.tree_frames(values).p_BJ
         first = len(columns)
         columns += [np.concatenate([e, cross_product(p_J, e)]) for e in turns]
         columns += [np.concatenate([np.zeros(3), e]) for e in slides]

@@ -19,7 +19,7 @@ from nexdyn.model.system import System
 from nexdyn.model.topology import Arc, Forest
 from nexdyn.spatial.rotations import cross_product
 from nexdyn.tree.core import entries, tables
-from nexdyn.tree.core.compile import Compiled, compile_tree, joint_class, known_tree
+from nexdyn.tree.core.compile import Compiled, compile_tree, joint_class, joint_code, known_tree
 from nexdyn.tree.core.coupling import Coupling, find_coupling
 from nexdyn.tree.core.handle import Handle
 from nexdyn.tree.core.jacobian import LOCAL, WORLD, WORLD_ALIGNED
@@ -683,7 +683,7 @@ class Tree(metaclass=CheckedCalls):
         pitch = c.model.body[c.link[a]].pitch if kind.nv else 0.0
         H, W = np.zeros((len(q), kind.nv, 6)), np.zeros((len(q), 6 - kind.nv, 6))
         for n in range(len(q)):
-            entries.joint_columns(kind.code, float(pitch), own[n], H[n], W[n])
+            entries.joint_columns(joint_code(c.forest.arcs[a].joint), float(pitch), own[n], H[n], W[n])
         return tuple(np.swapaxes(x, 1, 2).copy().reshape(*shape, 6, x.shape[1]) for x in (H, W))  # type: ignore[return-value]
 
     def refuse_singular(self, j: int, pivot: float, advice: str = "") -> None:

@@ -24,10 +24,8 @@ class WrenchArrows:
 
     def __init__(self, scene: Any, motion: Motion, row: dict[str, int], f: Frame, size: float) -> None:
         joints = [motion.system.joints[name] for name in motion.joints]
-        frames = [joint.written_frames(motion.system.values) for joint in joints]
-        self._marks = Marks(
-            [row[j.written.parent.name] for j in joints], [x.R_AJ for x in frames], [x.p_AJ for x in frames]
-        )
+        frames = [joint.frames(motion.system.values) for joint in joints]
+        self._marks = Marks([row[j.parent.name] for j in joints], [x.R_AJ for x in frames], [x.p_AJ for x in frames])
         self._size = size
         self.handles: dict[str, tuple[Any, slice, float]] = {}
         if not joints or motion.wrench is None:

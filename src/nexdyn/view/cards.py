@@ -152,10 +152,10 @@ def number(x: float) -> str:
 
 
 def joints_of(system: System, body: str) -> list[str]:
-    """The joints that a body has: those in which it is the child first."""
+    """The joints that a body has: those that carry it first."""
     joints = system.joints.values()
-    child = [joint.name for joint in joints if joint.child.name == body]
-    return child + [joint.name for joint in joints if joint.parent.name == body]
+    carrying = [joint.name for joint in joints if joint.carried.name == body]
+    return carrying + [joint.name for joint in joints if joint.carrier.name == body]
 
 
 def of_matter(system: System, name: str) -> list[Row]:
@@ -180,7 +180,7 @@ def tree(system: System, words: Words) -> str:
     """
     joints: dict[str, list[str]] = {}
     for joint in system.joints.values():
-        joints.setdefault(joint.parent.name, []).append(joint.name)
+        joints.setdefault(joint.carrier.name, []).append(joint.name)
     seen: set[str] = set()
     parts: list[str] = []
     for root in ("ground", *system.bodies):
@@ -201,7 +201,7 @@ def tree(system: System, words: Words) -> str:
                 )
             else:
                 joint = system.joints[name]
-                child = joint.child.name
+                child = joint.carried.name
                 label = f"{name} ({words(joint.kind)})" + (f" → {child}" if child in seen else "")
                 below = [] if child in seen else [("body", child)]
             key = html.escape(f"{kind}:{name}", quote=True)

@@ -208,7 +208,7 @@ def numbers_of(session: Session, starts: Mapping[str, frozenset[str]]) -> dict[t
     observed = session.latest().observed
     q, v = states_of(observed)
     told = [name for name, joint in system.joints.items() if joint.mimic is None and name in q and len(q[name])]
-    children = {joint.child.name for joint in system.joints.values()}
+    children = {joint.carried.name for joint in system.joints.values()}
     floating = [name for name in floating_bodies(system) if name not in children and name not in system.joints]
     if needs_bodies(system):
         told = _leading(system, observed, told, floating, q, v, starts["q0"] | starts["v0"])

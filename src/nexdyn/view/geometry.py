@@ -199,11 +199,11 @@ class _Drawing:
         found, size = [], 3.0 * self.radius
         for joint in self.system.joints.values():
             if (
-                joint.parent.is_ground
-                and not joint.child.shapes
+                joint.carrier.is_ground
+                and not joint.carried.shapes
                 and joint.kind not in ("free", "fixed", "rolling_disk", "rolling_sphere")
             ):
-                frames = joint.frames(self.system.values)
+                frames = joint.tree_frames(self.system.values)
                 block = Piece("ground", joint.name, box((size, size, size)), frames.R_AJ, frames.p_AJ, GREY)
                 found.append(block)
         return found

@@ -100,7 +100,7 @@ def check_same(system: System, ghost: System) -> None:
 
 def _of(system: System, joint: str) -> str:
     j = system.joints[joint]
-    return f"{j.kind} from {j.written.parent.name!r} to {j.written.child.name!r}"
+    return f"{j.kind} from {j.parent.name!r} to {j.child.name!r}"
 
 
 def apart(motion: Motion, ghost: Motion, t: float) -> tuple[np.ndarray, np.ndarray]:

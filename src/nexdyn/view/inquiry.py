@@ -12,6 +12,7 @@ from nexdyn.errors import unknown
 from nexdyn.view.cards import Card, number, tree
 from nexdyn.view.ghost import text as apart_text
 from nexdyn.view.highlight import Highlight
+from nexdyn.view.marks import frame_on_carried
 from nexdyn.view.motion import Frame
 from nexdyn.view.picking import Hit, Picker
 from nexdyn.view.plotting import OF_SELECTED
@@ -134,7 +135,7 @@ class Inquiry:
         """The selected body, or the selected joint's child; "" for none."""
         kind, _, name = self.key.partition(":")
         if kind == "joint":
-            name = self.desk.system.joints[name].child.name
+            name = self.desk.system.joints[name].carried.name
         return name if name in self.desk.motion.bodies else ""
 
     def plotted(self) -> str:
@@ -165,7 +166,7 @@ class Inquiry:
             return name, system.bodies[name].resolved(system.values).com
         if kind == "joint":
             joint = system.joints[name]
-            return joint.child.name, joint.frames(system.values).p_BJ
+            return joint.carried.name, frame_on_carried(joint, system.values)[1]
         return None
 
     @property

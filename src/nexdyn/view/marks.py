@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.model.joint import HALF_TURN, Joint
+from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.view.motion import Frame
@@ -56,16 +56,16 @@ class Marks:
         self.handle.batched_positions, self.handle.batched_wxyzs = self.at(f)
 
 
-def frame_on_child(joint: Joint, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """The frame of a joint on its child, R (3, 3) and p (3,) [m] in the child, with its axes as described."""
+def frame_on_carried(joint: Joint, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """The frame of a joint on the body that moves, R (3, 3) and p (3,) [m] in that body."""
     f = joint.frames(values)
-    return (f.R_BJ @ HALF_TURN if joint.is_turned else f.R_BJ), f.p_BJ
+    return (f.R_AJ, f.p_AJ) if joint.is_turned else (f.R_BJ, f.p_BJ)
 
 
 def on_children(system: System, joints: Sequence[Joint], row: Mapping[str, int]) -> Marks:
     """Marks of the frames of joints on their children."""
-    frames = [frame_on_child(joint, system.values) for joint in joints]
-    return Marks([row[joint.child.name] for joint in joints], [R for R, _ in frames], [p for _, p in frames])
+    frames = [frame_on_carried(joint, system.values) for joint in joints]
+    return Marks([row[joint.carried.name] for joint in joints], [R for R, _ in frames], [p for _, p in frames])
 
 
 def joint_axes(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
@@ -101,7 +101,8 @@ def named(system: System, row: dict[str, int]) -> list[tuple[str, int, np.ndarra
     bodies = [name for name in row if name in system.bodies][: MOST_NAMES - len(joints)]
     rigid = _rigid(system)
     found = [
-        _Name(j.name, j.child.name, j.frames(system.values).p_BJ, {rigid[x.name] for x in _fixed_at(j)}) for j in joints
+        _Name(j.name, j.carried.name, frame_on_carried(j, system.values)[1], {rigid[x.name] for x in _fixed_at(j)})
+        for j in joints
     ]
     found += [_Name(name, name, system.bodies[name].resolved(system.values).com, {rigid[name]}) for name in bodies]
     place = []
@@ -134,7 +135,9 @@ class _Name(NamedTuple):
 def _fixed_at(joint: Joint) -> tuple[Body, ...]:
     """The bodies in which the point of a joint stays."""
     return (
-        (joint.child, joint.parent) if joint.kind in ("fixed", "revolute", "universal", "spherical") else (joint.child,)
+        (joint.child, joint.parent)
+        if joint.kind in ("fixed", "revolute", "universal", "spherical")
+        else (joint.carried,)
     )
 
 

@@ -45,7 +45,7 @@ def system_html(system: System) -> str:
         for body in list(system.bodies.values())[:ROWS]
     ]
     joints = [
-        (joint.name, joint.kind, f"{joint.written.parent.name} → {joint.written.child.name}")
+        (joint.name, joint.kind, f"{joint.parent.name} → {joint.child.name}")
         for joint in list(system.joints.values())[:ROWS]
     ]
     more = [f"{len(found)} {what}" for what, found in (("forces", system.forces), ("markers", system.markers),

@@ -20,7 +20,7 @@ from nexdyn.errors import NexDynError
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.view.cards import joints_of, of_matter, touching, tree
 from nexdyn.view.ghost import Ghost
-from nexdyn.view.marks import frame_on_child
+from nexdyn.view.marks import frame_on_carried
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.section import Section, pose_of, section_of
@@ -156,7 +156,7 @@ def knowledge(
         reactions = [curve for joint in joints_of(system, name) for curve in numbers.joints[joint] if "|" in curve[0]]
         cards[f"body:{name}"] = {"curves": curves + reactions + numbers.touched.get(name, [])}
     for name, curves in numbers.joints.items():
-        cards[f"joint:{name}"] = {"curves": curves, "child": system.joints[name].child.name}
+        cards[f"joint:{name}"] = {"curves": curves, "child": system.joints[name].carried.name}
     return {
         "parallel": stage.parallel, "lens": LENS, "moves": motion.moves,
         "times": numbers.times.tolist(), "bodies": motion.bodies, "cards": cards, "ghost": numbers.ghost, "tree": tree(system, words),
@@ -184,7 +184,7 @@ def sized(stage: Stage) -> dict[str, Any]:
         for name in stage.motion.bodies
     }
     for name, joint in system.joints.items():
-        R, p = frame_on_child(joint, system.values)
+        R, p = frame_on_carried(joint, system.values)
         fixed[f"joint:{name}"] = {"fixed": [], "p": p.tolist(), "q": quaternion(R).tolist()}
     ghost = stage.carried.get("ghost")
     ghosts = ghost.groups if isinstance(ghost, Ghost) else []

@@ -11,7 +11,7 @@ import numpy as np
 
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.arrows import FORCE, MOMENT
-from nexdyn.view.marks import AXES, MANY, NO_AXIS, frame_on_child
+from nexdyn.view.marks import AXES, MANY, NO_AXIS, frame_on_carried
 from nexdyn.view.motion import Frame, Motion
 
 Lines = list[tuple[np.ndarray, float, Any]]
@@ -37,14 +37,14 @@ class Transmitted:
     def __init__(self, motion: Motion, row: dict[str, int], extent: float) -> None:
         values = motion.system.values
         joints = [motion.system.joints[name] for name in motion.joints]
-        frames = [joint.written_frames(values) for joint in joints]
-        self._row = np.array([row[joint.written.parent.name] for joint in joints], dtype=int)
+        frames = [joint.frames(values) for joint in joints]
+        self._row = np.array([row[joint.parent.name] for joint in joints], dtype=int)
         self._R = np.array([x.R_AJ for x in frames]).reshape(-1, 3, 3)
         self._p = np.array([x.p_AJ for x in frames]).reshape(-1, 3)
         self._extent = extent
-        turning = [j for j in motion.system.joints.values() if j.kind not in NO_AXIS and j.child.name in row]
-        axes = [frame_on_child(joint, values) for joint in turning]
-        self._axis_row = np.array([row[joint.child.name] for joint in turning], dtype=int)
+        turning = [j for j in motion.system.joints.values() if j.kind not in NO_AXIS and j.carried.name in row]
+        axes = [frame_on_carried(joint, values) for joint in turning]
+        self._axis_row = np.array([row[joint.carried.name] for joint in turning], dtype=int)
         self._axis = np.array([R[:, 2] for R, _ in axes]).reshape(-1, 3)
         self._axis_p = np.array([p for _, p in axes]).reshape(-1, 3)
         wrench = np.zeros((1, len(joints), 6)) if motion.wrench is None else motion.wrench

@@ -143,9 +143,9 @@ class _Axis(NamedTuple):
 
 def _axis(system: System, name: str) -> _Axis:
     joint = system.joint(name)
-    f = joint.frames(system.values)
-    R, p = joint.child.pose(system.values)
-    return _Axis(joint.child.name, f.R_BJ, f.p_BJ, R @ f.R_BJ[:, 2], p + R @ f.p_BJ)
+    f = joint.tree_frames(system.values)
+    R, p = joint.carried.pose(system.values)
+    return _Axis(joint.carried.name, f.R_BJ, f.p_BJ, R @ f.R_BJ[:, 2], p + R @ f.p_BJ)
 
 
 def _wheels(system: System, gear: Gear, shown: dict[str, list[Piece]], unit: float) -> list[Piece]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from nexdyn.errors import unknown
 from nexdyn.spatial.rotations import rotation_matrix
-from nexdyn.view.marks import CENTER, INERTIA, MANY, MOST_NAMES, ellipsoids, frame_on_child, named
+from nexdyn.view.marks import CENTER, INERTIA, MANY, MOST_NAMES, ellipsoids, frame_on_carried, named
 from nexdyn.view.overlays import HALF, Lines
 from nexdyn.view.ruler import COLOR as RULED
 from nexdyn.view.surfaces import Piece, sphere
@@ -56,11 +56,11 @@ def body_frames(bodies: list[str], size: float) -> Frames:
 
 def joint_frames(system: System, row: dict[str, int], size: float, only: str = "") -> Frames:
     """The frames of joints on their children; of the joint `only` alone, larger, where that is given."""
-    joints = [joint for joint in system.joints.values() if joint.child.name in row and only in ("", joint.name)]
-    found = [frame_on_child(joint, system.values) for joint in joints]
+    joints = [joint for joint in system.joints.values() if joint.carried.name in row and only in ("", joint.name)]
+    found = [frame_on_carried(joint, system.values) for joint in joints]
     share = 0.15 if only else 0.05 if len(joints) < MANY else 0.018
     return Frames(
-        np.array([row[joint.child.name] for joint in joints], dtype=int),
+        np.array([row[joint.carried.name] for joint in joints], dtype=int),
         np.array([R for R, _ in found]).reshape(-1, 3, 3),
         np.array([p for _, p in found]).reshape(-1, 3),
         share * size,

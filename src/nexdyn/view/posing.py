@@ -3,7 +3,8 @@
     X_WB = X_WA X_AJ T(q) X_BJ⁻¹
 
 T(q) is a row of steps, one after another: "turn" about an axis of the joint and "slide" along it, by f q_i + o, and "quaternion", four
-coordinates from the i-th: the steps of the joint's page. Coordinates that follow others have f and o of what they follow.
+coordinates from the i-th, conjugate where f is negative: the steps of the joint's page. Coordinates that follow others have f and o of
+what they follow.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def _joints(tree: Tree) -> list[list[Any]]:
     found: list[list[Any]] = []
     for a, arc in enumerate(c.forest.arcs):
         joint = arc.joint
-        frames = None if joint is None else joint.frames(values)
-        steps = []
+        frames = None if joint is None else joint.tree_frames(values)
+        steps: list[tuple[str, int, int, float, float]] = []
         for what, axis, k in joint_class(joint).steps:
             column, factor, offset = int(c.first_q[a]) + k, 1.0, 0.0
             if coupling is not None:
@@ -53,7 +54,9 @@ def _joints(tree: Tree) -> list[list[Any]]:
             if joint is not None and joint.advances and what == "slide":
                 pitch = joint.own_number(values)
                 factor, offset = pitch * factor, pitch * offset
-            steps.append([what, axis, column, factor, offset])
+            steps.append((what, axis, column, factor, offset))
+        if joint is not None and joint.is_turned and not joint.about_z:  # T⁻¹
+            steps = [(what, axis, column, -f, -o) for what, axis, column, f, o in reversed(steps)]
         at = [_pose(np.eye(3), np.zeros(3))] * 2
         if frames is not None:
             at = [_pose(frames.R_AJ, frames.p_AJ), _pose(frames.R_BJ, frames.p_BJ)]

@@ -407,7 +407,7 @@ const stand = q => {
     let p = plus(a.p, turned(a.q, pA)), r = times(a.q, qA);
     for (const [what, axis, column, factor, offset] of steps) {
       const x = factor * q[column] + offset;
-      if (what === "quaternion") r = times(r, q.slice(column, column + 4));
+      if (what === "quaternion") r = times(r, factor < 0 ? back(q.slice(column, column + 4)) : q.slice(column, column + 4));
       else if (what === "turn") r = times(r, about(axis, x));
       else p = plus(p, turned(r, [0, 1, 2].map(k => k === axis ? x : 0)));
     }

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.checked_calls import checked_call
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, SolveError
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.results.batch import BatchResult
@@ -169,7 +169,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Recording:
+class Recording(metaclass=CheckedCalls):
     """A page as text. In a notebook it shows itself."""
 
     text: str

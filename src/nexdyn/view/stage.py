@@ -459,7 +459,7 @@ class Stage:
             body, _, p = self.system.frame(f"marker:{name}")
             if not body.is_ground and body.name in self.row:
                 points.append((self.row[body.name], p))
-        parents = {joint.parent.name for joint in self.system.joints.values()}
+        parents = {joint.carrier.name for joint in self.system.joints.values()}
         last = [name for name in self.system.bodies if name not in parents and name in self.row] or self.motion.bodies
         points += [(self.row[name], self.system.bodies[name].resolved(values).com) for name in last]
         self.trailed, self.without_trail = points[:MOST_TRAILS], max(0, len(points) - MOST_TRAILS)
@@ -507,8 +507,8 @@ class Stage:
         far = float(np.linalg.norm(high - low))
         least, most = low - 0.2 * far, high + 0.2 * far
         for joint in system.joints.values():
-            if joint.parent.is_ground and joint.tree and joint.nv < 6:
-                at = joint.frames(system.values).p_AJ
+            if joint.carrier.is_ground and joint.tree and joint.nv < 6:
+                at = joint.tree_frames(system.values).p_AJ
                 reach = float(np.linalg.norm(np.maximum(np.abs(low - at), np.abs(high - at))))
                 least, most = np.minimum(least, at - ROOM * reach), np.maximum(most, at + ROOM * reach)
         return least, most

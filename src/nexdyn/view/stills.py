@@ -669,7 +669,7 @@ def _ends(motion: Motion) -> list[tuple[int, np.ndarray]]:
         body, _, p = system.frame(f"marker:{name}")
         if body.name in row:
             found.append((row[body.name], p))
-    parents = {joint.parent.name for joint in system.joints.values()}
+    parents = {joint.carrier.name for joint in system.joints.values()}
     last = [name for name in motion.bodies if name not in parents] or motion.bodies
     return [*found, *((row[name], system.bodies[name].resolved(system.values).com) for name in last)][:12]
 

@@ -30,18 +30,18 @@ _BLOCKED = {"DX": 3, "DY": 4, "DZ": 5}
 class Motion(NamedTuple):
     """One degree of freedom: `joint` moves in a `way`, by 1 rad or 1 m; `with_it` moves {joint: {way: rate}} along.
 
-    Where a body is held by no joint, `joint` is the body and `way` "is free to move" as a whole; `freedoms` is then more
+    Where a body is held by no joint, `joint` is the body and `way` "is free to move" as a whole; `dof` is then more
     than 1, as it is where a way is no single one.
     """
 
     joint: str
     way: str
     with_it: dict[str, dict[str, float]]
-    freedoms: int = 1
+    dof: int = 1
 
     def __str__(self) -> str:
-        if self.freedoms > 1:
-            return f"{self.joint} {self.way} ({self.freedoms} degrees of freedom)"
+        if self.dof > 1:
+            return f"{self.joint} {self.way} ({self.dof} degrees of freedom)"
         parts = [f"{name} {way} {rate:+.4g}" for name, ways in self.with_it.items() for way, rate in ways.items()]
         more = [f"… ({len(parts) - 6} more)"] if len(parts) > 7 else []
         parts = parts[:6] + more if more else parts

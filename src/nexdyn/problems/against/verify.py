@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.checked_calls import checked_call
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import FileError, unknown
 from nexdyn.problems.against import adams, dymola, exudyn_models, recurdyn
 from nexdyn.problems.against.case import Case, Distance, Outcome
@@ -23,7 +23,7 @@ NARROW_HEAD = ("case", "formulation", "quantity", "from peer", "tightest", "peer
 
 
 @dataclass(frozen=True)
-class AgainstPeer:
+class AgainstPeer(metaclass=CheckedCalls):
     """What all runs gave, in order."""
 
     suite: str

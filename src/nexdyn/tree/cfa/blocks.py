@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.joints.verbs import constraint_columns, motion_columns
+from nexdyn.joints.on_tree import constraint_columns, motion_columns
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.spatial.algebra import Force, Vec3, to_child
 from nexdyn.spatial.mobility import mobility

@@ -117,9 +117,20 @@ def refuse(tree: Tree, q: Array, link: int, *, time: float | None = None, result
 
 
 def _refuse_oblique(tree: Tree) -> None:
-    """InputError for a registered joint whose columns of H are not at right angles, as the algorithm takes them to be."""
+    """InputError for a joint whose columns of H are not at right angles, as the algorithm takes them to be: a registered one, or one that
+    turns and slides and is described to the ground."""
     for arc in tree.compiled.forest.arcs:
         joint: Any = arc.joint
+        if (
+            joint is not None
+            and joint.is_turned
+            and not joint.about_z
+            and len({way for way, *_ in joint.directions}) > 1
+        ):
+            raise InputError(
+                f"{joint} is {joint.kind} and described to the ground, so that its columns of H are not at right angles, which the "
+                f"constraint force algorithm does not support; make the ground its parent, or take dynamics 'aba'"
+            )
         if joint is not None and joint.code == REGISTERED and not joint.functions().square:
             raise InputError(
                 f"{joint}, {joint.kind}, is a registered joint whose columns of H are not at right angles, which the constraint force "

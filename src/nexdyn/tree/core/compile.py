@@ -12,6 +12,7 @@ freedom, and the wrench that it carries can be told).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.joints.fixed import Fixed
 from nexdyn.joints.free import Free
-from nexdyn.joints.kinds import FIXED, OF_ANY, OF_PACKAGE, REGISTERED
+from nexdyn.joints.kinds import FIXED, OF_ANY, OF_PACKAGE, REGISTERED, REVERSED
 from nexdyn.model.joint import Joint, ResolvedJoint
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest, spanning_forest
@@ -57,6 +58,13 @@ class Compiled:
     """The next degree of freedom towards the root of each, (nv,); −1 at the root."""
     nq: int
     nv: int
+
+
+def joint_code(joint: Joint | None) -> Any:
+    """The number of an arc's joint, by which kernels of trees know it."""
+    if joint is not None and joint.is_turned and not joint.about_z:
+        return OF_ANY(joint.code + REVERSED)
+    return joint_class(joint).code
 
 
 def joint_class(joint: Joint | None) -> type[Joint]:
@@ -111,11 +119,12 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
     R_LJ = R_LP @ R_PJ
 
     moving = np.flatnonzero(~welded)
-    own = any(kinds[a].code == REGISTERED for a in moving)
+    codes = [joint_code(arc.joint) for arc in arcs]
+    own = any(codes[a] >= REGISTERED for a in moving)
     topology = Bodies(np.zeros((links + 1, Body.columns), dtype=OF_ANY if own else OF_PACKAGE))
     topology.table[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0, nv)
     topology.parent[1:] = np.where(on_body, link[parent], 0)[moving]
-    topology.kind[1:] = [kinds[a].code for a in moving]
+    topology.kind[1:] = [codes[a] for a in moving]
     topology.iq[1:], topology.iv[1:] = first_q[moving], first_v[moving]
     topology.nv[1:] = [kinds[a].nv for a in moving]
     topology.end[1:] = topology.iv[1:] + topology.nv[1:]
@@ -178,7 +187,7 @@ def _frames(system: System, forest: Forest) -> tuple[np.ndarray, np.ndarray, np.
     values = system.values
     for a, arc in enumerate(forest.arcs):
         if arc.joint is not None:
-            R_PJ[a], p_PJ[a], R_BJ[a], p_BJ[a] = arc.joint.frames(values)
+            R_PJ[a], p_PJ[a], R_BJ[a], p_BJ[a] = arc.joint.tree_frames(values)
     return R_PJ, p_PJ, R_BJ, p_BJ
 
 

@@ -10,7 +10,7 @@ skew. Cost O(n d²) for depth d.
 
 from __future__ import annotations
 
-from nexdyn.joints.verbs import column_rate
+from nexdyn.joints.on_tree import column_rate
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import cross, to_child
 
@@ -29,7 +29,7 @@ def coriolis_matrix(model, q, v, work, X_W, C):
             kind, k, first = bodies[a].kind, bodies[a].iq, bodies[a].iv
             for j in range(first, first + bodies[a].nv):
                 J[j] = to_child(X_W[i], X_W[a] @ H[j])
-                rate = X_W[a] @ column_rate(kind, model.body[a].pitch, q, k, v, first, j - first, H[j])
+                rate = X_W[a] @ column_rate(kind, model.body[a].pitch, q, k, v, first, j - first, H)
                 J_dot[j] = cross(V_a, J[j]) + to_child(X_W[i], rate)
             a = bodies[a].parent
         # C_kj += J_kᵀ (I J̇_j + B J_j)

@@ -5,7 +5,8 @@ Each takes the handle of a tree, the states and its outputs; nothing is checked 
 
 from __future__ import annotations
 
-from nexdyn.joints.verbs import FREE, SPHERICAL, chart_step, constraint_columns, motion_columns
+from nexdyn.joints.on_tree import constraint_columns, described_as, motion_columns
+from nexdyn.joints.verbs import FREE, SPHERICAL, chart_step
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Mat3, Pose, Quat, Vec3, left_jacobian_times, rotation
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, row
@@ -166,7 +167,7 @@ def retract(topology, base, step, xi, q):
     bodies = Bodies(topology)
     for s in range(len(q)):
         for i in range(1, len(bodies)):
-            kind, k, j, n = bodies[i].kind, bodies[i].iq, bodies[i].iv, bodies[i].nv
+            kind, k, j, n = described_as(bodies[i].kind), bodies[i].iq, bodies[i].iv, bodies[i].nv
             if kind == SPHERICAL or kind == FREE:
                 for m in range(n):
                     xi[j + m] = step[s, j + m]

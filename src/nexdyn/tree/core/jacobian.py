@@ -9,7 +9,7 @@ J̇_W = V_Wi × X_Wi h_j + X_Wi ḣ_j;   local: X_WF⁻¹ (J̇_W − V_W × J_W)
 
 from __future__ import annotations
 
-from nexdyn.joints.verbs import column_rate
+from nexdyn.joints.on_tree import column_rate
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Motion, cross, to_child
 
@@ -36,7 +36,7 @@ def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):
         kind, k, first = bodies[a].kind, bodies[a].iq, bodies[a].iv
         for j in range(first, first + bodies[a].nv):
             h = X_W[a] @ H[j]
-            h_dot = cross(V_Wa, h) + X_W[a] @ column_rate(kind, model.body[a].pitch, q, k, v, first, j - first, H[j])
+            h_dot = cross(V_Wa, h) + X_W[a] @ column_rate(kind, model.body[a].pitch, q, k, v, first, j - first, H)
             if reference == LOCAL:
                 _put(to_child(X_WF, h), j, J)
                 _put(to_child(X_WF, h_dot - cross(V_W, h)), j, J_dot)

@@ -35,9 +35,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.joints.verbs import (
-    PRISMATIC,
-    REVOLUTE,
+from nexdyn.joints.on_tree import (
     bias_slope,
     child_pose,
     column_rate,
@@ -46,6 +44,7 @@ from nexdyn.joints.verbs import (
     joint_bias,
     motion_columns,
 )
+from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.records import Record, holds_records
 from nexdyn.spatial.algebra import (
@@ -133,10 +132,10 @@ def turning_columns(model, i, n, q, v, a, X_i, V_i, H_local):
     o = zero(V_i.w.x)
     D = E = Motion(Vec3(o, o, o), Vec3(o, o, o))
     for m in range(j, j + bodies[i].nv):
-        slope = X_i @ column_slope(kind, pitch, q, k, m - j, n - j, H_local[m])
+        slope = X_i @ column_slope(kind, pitch, q, k, m - j, n - j, H_local, j)
         D, E = D + v[m] * slope, E + a[m] * slope
-    slope = X_i @ bias_slope(kind, pitch, q, k, v, j, n - j)
-    rate = X_i @ column_rate(kind, pitch, q, k, v, j, n - j, H_local[n])
+    slope = X_i @ bias_slope(kind, pitch, q, k, v, j, n - j, H_local)
+    rate = X_i @ column_rate(kind, pitch, q, k, v, j, n - j, H_local)
     return D, E + cross(V_i, D) + slope, D + rate
 
 
@@ -231,7 +230,7 @@ def inverse_derivatives(model, above, q, v, a, work, scratch, dq, dv, M):
             for m in range(j, last):
                 dq[m, n], dv[m, n], M[m, n] = of_q @ H[m], of_v @ H[m], y @ H[m]
                 if columns_turn(kind):
-                    slope = column_slope(kind, model.body[i].pitch, q, bodies[i].iq, m - j, n - j, H_local[m])
+                    slope = column_slope(kind, model.body[i].pitch, q, bodies[i].iq, m - j, n - j, H_local, j)
                     dq[m, n] = dq[m, n] + F_i @ (X[i] @ slope)
             M[n, n] = M[n, n] + dofs[n].armature
             of_q = of_q + cross(h, F_i)

@@ -393,7 +393,7 @@ def _loop(joint: Joint, carrier: Mapping[str, Joint | None]) -> list[str]:
         path: list[str] = []
         while (above := carrier.get(body)) is not None:
             path.append(above.name)
-            body = above.parent.name
+            body = above.carrier.name
         paths.append(path)
     return [name for name in paths[0] + paths[1] if (name in paths[0]) != (name in paths[1])]
 
