@@ -82,7 +82,7 @@ STEPS: Mapping[str, Steps] = {
     "cards": Steps(hht_dt=5e-5), "loaded-cards": Steps(euler_tolerance=5e-3), "arch": Steps(hht=False),
     "thin-arch": Steps(hht_dt=2e-4), "dominoes": Steps(hht_dt=1e-4),
 }  # fmt: skip
-"""HHT-α of constant steps wants steps of 20 µs for the joints of an arch, which take up the load at once: it makes energy with longer ones."""
+"""HHT-α of constant steps wants steps of 20 µs for the joints of an arch, which take up the load at once."""
 
 
 def _steps(problem: Problem) -> tuple[Run, ...]:
