@@ -112,6 +112,17 @@ def test_members_go_on_with_the_springs_of_the_run_before() -> None:
     assert_allclose(further.recording.q[-1], expected.recording.q[-1], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("given", [0.0, 0.5])
+def test_members_with_and_without_friction_keep_their_own_states(given: float) -> None:
+    system, values = slope().with_parameters({"on.friction": given}), [0.0, 0.5]
+    result = nx.simulate(system, 0.02, METHODS["rk4"], batch={"parameters": {"on.friction": values}})
+    assert not result.failures
+    for k, mu in enumerate(values):
+        alone = nx.simulate(system.with_parameters({"on.friction": mu}), 0.02, METHODS["rk4"])
+        assert result.member(k).recording.z.shape == alone.recording.z.shape
+        assert_allclose(result.member(k).recording.q[-1], alone.recording.q[-1], rtol=0, atol=1e-12)
+
+
 def test_a_member_that_blows_up_leaves_the_others_alone() -> None:
     system = slope()
     system.parameter("k", 1e6)

@@ -6,7 +6,8 @@ In minimal coordinates with a constant step the members march in lanes (``lanes`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sized
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +32,10 @@ from nexdyn.batch.start_notices import notices_of_members
 from nexdyn.compiler.tiers import served
 from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, is_one_of, warn
 from nexdyn.forces import ContactForce
+from nexdyn.forces.contact_law import is_nothing
 from nexdyn.forces.kinds import CONTACT
 from nexdyn.forces.pages import IN_LANES
+from nexdyn.forces.states import state_labels
 from nexdyn.integrate.methods import HHT, FixedStep, Method
 from nexdyn.model.force import Force
 from nexdyn.model.system import System
@@ -117,6 +120,29 @@ def keeps_apart(system: System, method: Method, dynamics: str) -> str:
     return str(unknown[0]) if unknown else f"torsion spring {wound[0]!r}, which counts turns" if wound else ""
 
 
+OF_STICKING = ("friction", "static_friction", "friction_speed")
+"""Attributes of contacts that tell whether these stick, and have states."""
+
+
+def states_differ(system: System, batch: Batch) -> bool:
+    """Whether forces of some members have other states than those of the system: a contact whose friction is the number 0 has none."""
+    given = {
+        name: list(values)
+        for name, values in (batch.parameters or {}).items()
+        if name.rpartition(".")[2] in OF_STICKING and isinstance(values, Sized) and len(values)
+    }
+    expected, seen = state_labels(system), set[tuple[bool, ...]]()
+    for m in range(max(map(len, given.values()), default=0)):
+        own = {name: values[m % len(values)] for name, values in given.items()}
+        kind = tuple(map(is_nothing, own.values()))
+        if kind not in seen:
+            seen.add(kind)
+            with suppress(NexDynError):  # told of the member when it starts
+                if state_labels(system.with_parameters(own)) != expected:
+                    return True
+    return False
+
+
 def _own_law(force: Force) -> bool:
     """Whether it is a contact with a normal force of the user's."""
     return isinstance(force, ContactForce) and force.normal_force is not None
@@ -147,6 +173,8 @@ class _BatchRun:
         """States of forces at the start (nz,)."""
         if not apart and store is not None and len(self.z):
             apart = "store"
+        if not apart and states_differ(self.first, batch):
+            apart = "a friction that is 0 of some members alone"
         self.in_lanes = not apart
         self.t0 = _start_time(self.initial)
         self.t_end = checked_end(t_end, self.t0)
