@@ -1,7 +1,8 @@
-"""Balls that bounce on a floor without friction or loss, compared with Exudyn and Drake: time at equal error.
+"""Balls and boxes that bounce on a floor without friction or loss, compared with Exudyn and Drake: time at equal error.
 
-n balls of 1 kg and 5 cm fall from heights between 0.1 and 0.4 m on a half-space, where a force k δ pushes them up, k = 1e5 N/m. All
-engines look for contact between the balls, too. Of a ball that falls from the height h,
+n balls of 1 kg and 5 cm, or level boxes of 1 kg and 10 cm, fall from heights between 0.1 and 0.4 m on a half-space, where a force k δ
+pushes them up, k = 1e5 N/m, of a box a quarter of it at each lower corner. All engines look for contact between the bodies, too, of boxes
+NexDyn over areas; the others have small spheres for the corners of a box. Of a body that falls from the height h,
 
     v = √(2 g h),   ω = √(k/m),   in contact   δ = (v/ω) sin ωτ + (g/ω²)(1 − cos ωτ),   until δ = 0 again, with −v
 
@@ -25,6 +26,21 @@ from benchmarks.measure import Effort, Report, Row, alternate, quartiles
 from nexdyn.simulation.choice import simulation_of
 
 RADIUS, STIFFNESS, G, END, ALLOWED = 0.05, 1e5, 9.81, 1.0, 1e-4
+
+
+FOOT = 2e-2
+"""Radius of the spheres that stand for the lower corners of a box [m]: twice as large as they are pressed in."""
+BALLS, BOXES = "balls", "boxes"
+RADII: dict[str, tuple[float, list[tuple[float, float, float]]]] = {
+    BALLS: (RADIUS, [(0.0, 0.0, 0.0)]),
+    BOXES: (FOOT, [(x, y, FOOT - RADIUS) for x in (-RADIUS, RADIUS) for y in (-RADIUS, RADIUS)]),
+}
+"""Of the spheres that touch the floor in other engines, and where they are in a body; its force is shared among them."""
+
+
+def inertia_of(what: str) -> float:
+    """About each axis through the middle, of 1 kg [kg m²]."""
+    return (0.4 if what == BALLS else 2.0 / 3.0) * RADIUS**2
 
 
 def heights(n: int) -> np.ndarray:
@@ -55,15 +71,17 @@ def exact(n: int) -> np.ndarray:
     return np.array(found)
 
 
-def ours(n: int) -> Any:
+def ours(what: str, n: int) -> Any:
     """By rtol, a run that returns the heights (n,)."""
-    system = nx.System("bounce", gravity=(0.0, 0.0, -G))
+    system, I = nx.System("bounce", gravity=(0.0, 0.0, -G)), inertia_of(what)
+    shape = nx.Sphere(RADIUS) if what == BALLS else nx.Box((2.0 * RADIUS,) * 3)
     for i, x in enumerate(places(n)):
-        I = 0.4 * RADIUS**2
-        system.add_body(f"ball{i}", mass=1.0, inertia=(I, I, I), position=x, shapes=[nx.Sphere(RADIUS)])
-        system.add_joint(nx.Free(f"free{i}", "ground", f"ball{i}"))
-    system.add_contact(nx.Contact("floor", "ball*", "ground", stiffness=STIFFNESS, exponent=1.0, friction=0.0))
-    system.add_contact(nx.Contact("balls", "ball*", "ball*", stiffness=STIFFNESS, exponent=1.0, friction=0.0))
+        system.add_body(f"body{i}", mass=1.0, inertia=(I, I, I), position=x, shapes=[shape])
+        system.add_joint(nx.Free(f"free{i}", "ground", f"body{i}"))
+    each = STIFFNESS / len(RADII[what][1])
+    among: dict[str, Any] = {"stiffness": STIFFNESS, "exponent": 1.0} if what == BALLS else {"foundation_a": 1e7}
+    system.add_contact(nx.Contact("floor", "body*", "ground", stiffness=each, exponent=1.0))
+    system.add_contact(nx.Contact("among", "body*", "body*", **among))
 
     def run(rtol: float) -> np.ndarray:
         simulation: Any = simulation_of(system, nx.DormandPrince(rtol=rtol))
@@ -73,10 +91,13 @@ def ours(n: int) -> Any:
     return run
 
 
-def exudyn(n: int) -> Any:
+def exudyn(what: str, n: int) -> Any:
     """By the step."""
     import exudyn as exu
     import exudyn.utilities as eu
+
+    (radius, feet), I = RADII[what], inertia_of(what)
+    stiffness = 2.0 * STIFFNESS / len(feet)
 
     def run(dt: float) -> np.ndarray:
         container = exu.SystemContainer()
@@ -93,19 +114,24 @@ def exudyn(n: int) -> Any:
         ground = mbs.AddObject(eu.ObjectGround())
         floor = mbs.AddMarker(eu.MarkerBodyRigid(bodyNumber=ground))
         contact.AddTrianglesRigidBodyBased(
-            rigidBodyMarkerIndex=floor, contactStiffness=2.0 * STIFFNESS, contactDamping=0.0, frictionMaterialIndex=0,
+            rigidBodyMarkerIndex=floor, contactStiffness=stiffness, contactDamping=0.0, frictionMaterialIndex=0,
             pointList=corners, triangleList=[[0, 1, 2], [0, 2, 3]],
         )  # fmt: skip
-        inertia, nodes = eu.InertiaSphere(1.0, RADIUS), []
+        inertia, nodes = eu.RigidBodyInertia(mass=1.0, inertiaTensor=I * np.eye(3)), []
         for x in at:
             made = mbs.CreateRigidBody(
                 inertia=inertia, referencePosition=x.tolist(), gravity=[0.0, 0.0, -G],
                 nodeType=exu.NodeType.RotationRotationVector, returnDict=True,
             )  # fmt: skip
-            marker = mbs.AddMarker(eu.MarkerNodeRigid(nodeNumber=made["nodeNumber"]))
-            contact.AddSphereWithMarker(
-                marker, radius=RADIUS, contactStiffness=2.0 * STIFFNESS, contactDamping=0.0, frictionMaterialIndex=0
-            )
+            for foot in feet:
+                place = eu.MarkerBodyRigid(bodyNumber=made["bodyNumber"], localPosition=foot)
+                contact.AddSphereWithMarker(
+                    mbs.AddMarker(place),
+                    radius=radius,
+                    contactStiffness=stiffness,
+                    contactDamping=0.0,
+                    frictionMaterialIndex=0,
+                )
             nodes.append(made["nodeNumber"])
         mbs.Assemble()
         settings = exu.SimulationSettings()
@@ -119,7 +145,7 @@ def exudyn(n: int) -> Any:
     return run
 
 
-def drake(n: int) -> Any:
+def drake(what: str, n: int) -> Any:
     """By the accuracy."""
     from pydrake.geometry import AddContactMaterial, HalfSpace, ProximityProperties, Sphere
     from pydrake.math import RigidTransform
@@ -128,6 +154,7 @@ def drake(n: int) -> Any:
     from pydrake.systems.analysis import ResetIntegratorFromFlags, Simulator
     from pydrake.systems.framework import DiagramBuilder
 
+    (radius, feet), I = RADII[what], inertia_of(what)
     builder = DiagramBuilder()
     plant, _ = AddMultibodyPlantSceneGraph(builder, time_step=0.0)
     plant.set_contact_model(ContactModel.kPoint)
@@ -136,15 +163,21 @@ def drake(n: int) -> Any:
     def material() -> Any:
         found = ProximityProperties()
         AddContactMaterial(
-            dissipation=0.0, point_stiffness=2.0 * STIFFNESS, friction=CoulombFriction(0.0, 0.0), properties=found
+            dissipation=0.0,
+            point_stiffness=2.0 * STIFFNESS / len(feet),
+            friction=CoulombFriction(0.0, 0.0),
+            properties=found,
         )
         return found
 
     plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "floor", material())
     bodies = []
     for i in range(n):
-        body = plant.AddRigidBody(f"ball{i}", SpatialInertia(1.0, np.zeros(3), UnitInertia.SolidSphere(RADIUS)))
-        plant.RegisterCollisionGeometry(body, RigidTransform(), Sphere(RADIUS), f"ball{i}", material())
+        body = plant.AddRigidBody(f"body{i}", SpatialInertia(1.0, np.zeros(3), UnitInertia(I, I, I)))
+        for k, foot in enumerate(feet):
+            plant.RegisterCollisionGeometry(
+                body, RigidTransform(np.array(foot)), Sphere(radius), f"body{i}.{k}", material()
+            )
         bodies.append(body)
     plant.Finalize()
     diagram = builder.Build()
@@ -174,14 +207,14 @@ def installed(engine: str) -> bool:
     return engine == "NexDyn" or find_spec({"Exudyn": "exudyn", "Drake": "pydrake"}[engine]) is not None
 
 
-def bounce(report: Report, n: int, effort: Effort) -> None:
-    """Rows of n balls."""
+def bounce(report: Report, what: str, n: int, effort: Effort) -> None:
+    """Rows of n balls or boxes."""
     known, work, told = exact(n), {}, {}
     for engine, (make, ladder) in SETTINGS.items():
         if not installed(engine):
             report.notes.append(f"{engine} is not installed, and left out")
             continue
-        run = make(n)
+        run = make(what, n)
         setting, error, right = 0.0, 0.0, 0
         for tighter in ladder:
             missed = float(np.abs(run(tighter) - known).max())
@@ -194,7 +227,7 @@ def bounce(report: Report, n: int, effort: Effort) -> None:
             if right == 2:
                 break
         else:
-            report.notes.append(f"{n} balls, {engine}: no setting down to {ladder[-1]:g} is right to {ALLOWED:g} m")
+            report.notes.append(f"{n} {what}, {engine}: no setting down to {ladder[-1]:g} is right to {ALLOWED:g} m")
             continue
         told[engine] = f"{engine} {setting:.2g}: {1e6 * error:.2g} µm"
         work[engine] = lambda repeat, run=run, setting=setting: [run(setting) for _ in range(repeat)]
@@ -202,7 +235,7 @@ def bounce(report: Report, n: int, effort: Effort) -> None:
     for rival in [name for name in times if name != "NexDyn"]:
         ratios = sorted(theirs / mine for theirs, mine in zip(times[rival], times["NexDyn"], strict=True))
         row = Row(
-            f"{n} balls bounce for 1 s",
+            f"{n} {what} bounce for 1 s",
             "ms",
             1e3 * float(np.median(times["NexDyn"])),
             1e3 * float(np.median(times[rival])),
@@ -210,4 +243,4 @@ def bounce(report: Report, n: int, effort: Effort) -> None:
         )
         row.ratio, row.spread = float(np.median(ratios)), quartiles(ratios)
         report.rows.append(row)
-    report.notes.append(f"{n} balls, settings and largest error: {'; '.join(told.values())}")
+    report.notes.append(f"{n} {what}, settings and largest error: {'; '.join(told.values())}")

@@ -10,7 +10,7 @@ Then two toothed wheels as triangle meshes, one driven at 10 rad/s, the other br
 friction, under semi-implicit Euler with 0.01 ms: time per step.
 
 Then boxes in separate piles of four, one and a hundred: what a pile costs a step where there are many (target: within 1.3 of one alone).
-Last, balls that bounce, compared with Exudyn and Drake at equal error (``bounce``).
+Last, balls and boxes that bounce, compared with Exudyn and Drake at equal error (``bounce``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import nexdyn as nx
-from benchmarks.bounce import bounce
+from benchmarks.bounce import BALLS, BOXES, bounce
 from benchmarks.measure import Effort, Report, Row, alternate, clock, quartiles
 from benchmarks.meshes import gear, split
 from nexdyn.simulation.choice import simulation_of
@@ -53,8 +53,9 @@ def run(effort: Effort) -> Report:
     for level in range(1 if effort.smoke else 3):
         wheels(report, level, effort)
     piles(report, effort)
-    for n in (4,) if effort.smoke else (10, 100):
-        bounce(report, n, effort)
+    for what in (BALLS, BOXES):
+        for n in (4,) if effort.smoke else (10, 100):
+            bounce(report, what, n, effort)
     return report
 
 

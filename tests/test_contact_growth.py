@@ -82,6 +82,20 @@ def test_steps_that_are_short_enough_run(law: str, method: str) -> None:
     assert result.contacts("floor").normal.values.max() > 0.0
 
 
+def test_rounding_of_what_rests_is_no_energy_that_grows() -> None:
+    """Nothing moves, so that every part of what moves is nothing."""
+    system = nx.System("slope", gravity=(3.0, 0.0, -9.0))
+    system.add_body(
+        "block", mass=1.0, inertia=(0.01,) * 3, position=(0.0, 0.0, 0.05), collision=[nx.Box((0.3, 0.3, 0.1))]
+    )
+    system.add_joint(nx.Free("free", "ground", "block"))
+    system.add_contact(nx.Contact("on", "block", stiffness=1e6, exponent=1.0, damping=20.0, friction=0.5))
+    method = nx.RungeKutta4(2e-4)
+    rests = nx.simulate(system, 0.3, method)
+    for t_end in (0.32, 0.35):
+        assert nx.simulate(rests.system, t_end, method, initial=rests).status == "finished"
+
+
 def test_what_gives_energy_is_not_watched() -> None:
     short = nx.RungeKutta4(dt=1e-3)
     system = falling(nx.Sphere(0.05), stiffness=1e5)

@@ -1,4 +1,5 @@
-"""Steps of `HHT(dt)` that samples of a controller or events divide do not drive the constraints apart."""
+"""Steps of `HHT(dt)` that samples of a controller or events divide do not drive the constraints apart; those that Newton's iteration does
+not solve where bodies touch are halved."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.problems.slopes import cards
+from nexdyn.simulation.marches import bodies
 
 DT = 2.0**-10
 END = 0.5
@@ -67,3 +70,25 @@ def test_an_end_that_steps_miss_by_rounding_is_the_end(t_end: float) -> None:
     assert half.recording.t[-1] == t_end and half.recording.restart is not None
     again = nx.simulate(system, 2 * t_end, nx.HHT(dt=0.1), initial=half)
     np.testing.assert_allclose(again.position().values[-1], whole.position().values[-1], rtol=0, atol=1e-14)
+
+
+HALVED = nx.HHT(dt=1e-4)
+
+
+def test_a_step_that_is_not_solved_where_bodies_touch_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cards that lean on each other, whose edges begin to touch and to stick within a step: the run lies on its grid, is the same
+    whatever is recorded and where it is cut, and is right to the order of the method (``nexdyn.problems.forms``)."""
+    system = cards()
+    result = nx.simulate(system, 0.1, HALVED)
+    assert result.recording.steps == 1000
+    np.testing.assert_allclose(result.t, 1e-4 * np.arange(1001), rtol=0, atol=1e-15)
+    seldom = nx.simulate(system, 0.1, HALVED, output_every=7)
+    np.testing.assert_array_equal(seldom.recording.q[:-1], result.recording.q[::7])
+    first = nx.simulate(system, 0.0537, HALVED)
+    second = nx.simulate(first.system, 0.1, HALVED, initial=first)
+    np.testing.assert_array_equal(second.recording.q[-1], result.recording.q[-1])
+    finer = nx.simulate(system, 0.1, nx.HHT(dt=2.5e-5), output_times=[0.0, 0.1])
+    np.testing.assert_allclose(result.recording.q[-1], finer.recording.q[-1], rtol=0, atol=2e-3)
+    monkeypatch.setattr(bodies, "LEAST_PART", 1.0)
+    with pytest.raises(nx.SolveError, match=r"does not converge at t = .* reduce dt = 0.0001 s"):
+        nx.simulate(system, 0.1, HALVED)

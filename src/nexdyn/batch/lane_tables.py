@@ -16,6 +16,8 @@ from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.tree import Tree
 
 Array = np.ndarray
+OF_STATES = ("z", "rate", "bound", "inside", "inner")
+"""Tables of the states of forces."""
 
 
 def stack(values: list[Any], made: dict[tuple[int, ...], Any] | None = None) -> Any:
@@ -24,8 +26,8 @@ def stack(values: list[Any], made: dict[tuple[int, ...], Any] | None = None) -> 
     What is one array in two places, in every system, stays one; `made` remembers."""
     first, made = values[0], {} if made is None else made
     if isinstance(first, ForceTables):
-        frames, data = (stack([getattr(value, name) for value in values], made) for name in ("frames", "data"))
-        return first._replace(frames=frames, data=data)
+        own = ("frames", "data", *(OF_STATES if len(first.z) else ()))
+        return first._replace(**{name: stack([getattr(value, name) for value in values], made) for name in own})
     if isinstance(first, tuple):
         return type(first)(*(stack([value[k] for value in values], made) for k in range(len(first))))
     if isinstance(first, np.ndarray) and first.dtype == float:

@@ -165,10 +165,11 @@ class Workplace:
     """What one thread marches its packs in, one after another: tables of lanes, kept while packs are of one tree."""
 
     def __init__(self, tree: Tree, run: LaneRun) -> None:
-        n, width = tree.nv, 1 + tree.nq + 2 * tree.nv
+        nz, n = len(run.z), tree.nv
+        size, width = 2 * n + nz, 1 + tree.nq + 2 * n + nz
         self.run = run
-        self.y, self.stage = (LaneVector(lane_zeros((2 * n, 1, LANES)), 0) for _ in range(2))
-        self.K = LaneTable(lane_zeros((len(run.scheme[1]), 2 * n, LANES)), 0)
+        self.y, self.stage = (LaneVector(lane_zeros((size, 1, LANES)), 0) for _ in range(2))
+        self.K = LaneTable(lane_zeros((len(run.scheme[1]), size, LANES)), 0)
         self.room = LaneTable(lane_zeros((max(1, min(run.grid.kept + 1, ROOM // width)), width, LANES)), 0)
         self._tree: Tree | None = None
         self._inputs: Array | None = None
@@ -202,12 +203,15 @@ class Workplace:
 class LaneRun:
     """Marches packs of members by a method of constant step over one grid of times."""
 
-    def __init__(self, method: FixedStep, dynamics: Any, grid: Grid, own_tables: bool, into: Array | None) -> None:
+    def __init__(
+        self, method: FixedStep, dynamics: Any, grid: Grid, own_tables: bool, z: Array, into: Array | None
+    ) -> None:
         """own_tables: members have trees of their own. Which code runs hangs on that alone, not on how many there are.
 
-        into (all members, rows, nq + 2 nv): packs of neighbours record there, others into rows of their own.
+        z (nz,): states of forces at the start. into (all members, rows, nq + 2 nv + nz): packs of neighbours record there, others into
+        rows of their own.
         """
-        self.method, self.dynamics, self.grid, self.own_tables = method, dynamics, grid, own_tables
+        self.method, self.dynamics, self.grid, self.own_tables, self.z = method, dynamics, grid, own_tables, z
         self.into, self.times = into, grid.times
         tableau = getattr(method, "tableau", EULER)
         self.scheme = (
@@ -359,7 +363,7 @@ class LaneRun:
         """See `march_packs`."""
         march: Any = march_packs
         reached: int = march(
-            place.problem, *self.scheme, *piece, *place.tables, anew, members.q, members.v, place.sure, sound, failed, rows, row
+            place.problem, *self.scheme, *piece, *place.tables, anew, members.q, members.v, self.z, place.sure, sound, failed, rows, row
         )  # fmt: skip
         return reached
 
@@ -407,7 +411,8 @@ class LaneRun:
                 if not ended or np.isfinite(rows[s, -1]).all():
                     continue
                 # the last state is finite, its acceleration is not
-                component, t = int(np.flatnonzero(~np.isfinite(rows[s, -1]))[0]) - rows.shape[2], grid.t_end
+                states = rows.shape[2] - len(self.z)
+                component, t = int(np.flatnonzero(~np.isfinite(rows[s, -1]))[0]) - states, grid.t_end
                 rows[s, -1] = np.nan
             else:
                 kept = min(step, grid.whole) // grid.every + 1 if step < grid.whole or grid.keeps_rest else grid.kept

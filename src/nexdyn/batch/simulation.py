@@ -6,7 +6,8 @@ In minimal coordinates with a constant step the members march in lanes (``lanes`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sized
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,10 @@ from nexdyn.batch.start_notices import notices_of_members
 from nexdyn.compiler.tiers import served
 from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, is_one_of, warn
 from nexdyn.forces import ContactForce
+from nexdyn.forces.contact_law import is_nothing
+from nexdyn.forces.kinds import CONTACT
 from nexdyn.forces.pages import IN_LANES
+from nexdyn.forces.states import state_labels
 from nexdyn.integrate.methods import HHT, FixedStep, Method
 from nexdyn.model.force import Force
 from nexdyn.model.system import System
@@ -105,12 +109,38 @@ def keeps_apart(system: System, method: Method, dynamics: str) -> str:
     unknown = [
         force
         for force in system.forces.values()
-        if force.code not in IN_LANES or force.varies or force.states(system.values) or _own_law(force)
+        if force.code not in IN_LANES
+        or force.varies
+        or (force.states(system.values) and force.code != CONTACT)
+        or _own_law(force)
     ]
     if UserStates(system).told():
         return "a function with a state of its own"
     wound = wound_across(system, spanning_forest(system))
     return str(unknown[0]) if unknown else f"torsion spring {wound[0]!r}, which counts turns" if wound else ""
+
+
+OF_STICKING = ("friction", "static_friction", "friction_speed")
+"""Attributes of contacts that tell whether these stick, and have states."""
+
+
+def states_differ(system: System, batch: Batch) -> bool:
+    """Whether forces of some members have other states than those of the system: a contact whose friction is the number 0 has none."""
+    given = {
+        name: list(values)
+        for name, values in (batch.parameters or {}).items()
+        if name.rpartition(".")[2] in OF_STICKING and isinstance(values, Sized) and len(values)
+    }
+    expected, seen = state_labels(system), set[tuple[bool, ...]]()
+    for m in range(max(map(len, given.values()), default=0)):
+        own = {name: values[m % len(values)] for name, values in given.items()}
+        kind = tuple(map(is_nothing, own.values()))
+        if kind not in seen:
+            seen.add(kind)
+            with suppress(NexDynError):  # told of the member when it starts
+                if state_labels(system.with_parameters(own)) != expected:
+                    return True
+    return False
 
 
 def _own_law(force: Force) -> bool:
@@ -137,9 +167,15 @@ class _BatchRun:
         bodies = method is None and self.method.coordinates == "bodies"
         aside = options.get("output_times") is not None  # between the steps of all
         apart = "output_times" if aside else keeps_apart(system, self.method, self.dynamics)
-        self.in_lanes = not apart
         self.first, self.initial = begun(system, options.get("initial"))
         """The system as events of the runs before have left it, and what to start from."""
+        self.z = described_states(self.first)
+        """States of forces at the start (nz,)."""
+        if not apart and store is not None and len(self.z):
+            apart = "store"
+        if not apart and states_differ(self.first, batch):
+            apart = "a friction that is 0 of some members alone"
+        self.in_lanes = not apart
         self.t0 = _start_time(self.initial)
         self.t_end = checked_end(t_end, self.t0)
         checked_times(options.get("output_times"), self.t0, self.t_end)
@@ -182,10 +218,10 @@ class _BatchRun:
     def _begin_lanes(self) -> None:
         """Refuse what no member can go on from, and go on with the states of functions of the user's."""
         assert self.tree is not None
+        self.z = start_states(self.z, self.initial)
         if not isinstance(self.initial, Result):
             return
         tree_start(self.tree, self.initial, None, None, {})
-        start_states(described_states(self.first), self.initial)
         recording = self.initial.recording
         if recording.restart is not None and recording.restart.t == recording.t[-1]:
             UserStates(self.first).load(recording.restart.notes.get("users", {}))
@@ -196,7 +232,7 @@ class _BatchRun:
         assert isinstance(self.method, FixedStep)
         tree, grid, count = self.tree, self.grid, self.read.count
         members, trees = self._members()
-        width = tree.nq + 2 * tree.nv
+        width = tree.nq + 2 * tree.nv + len(self.z)
         if self.store is None:
             rows: Rows = np.empty((count, len(grid.times), width))
         else:
@@ -217,8 +253,9 @@ class _BatchRun:
                 rows[done.numbers.tolist()] = done.rows
 
         run = LaneRun(
-            self.method, self.dynamics, grid, self.read.has_parameters, rows if isinstance(rows, np.ndarray) else None
-        )
+            self.method, self.dynamics, grid, self.read.has_parameters, self.z,
+            rows if isinstance(rows, np.ndarray) else None,
+        )  # fmt: skip
         watch = Stopwatch()
         status, message = "finished", ""
         with interrupts_wait() as check:

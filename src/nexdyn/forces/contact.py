@@ -45,18 +45,19 @@ from nexdyn.forces.between import PairForce, check_points
 from nexdyn.forces.contact_data import Far, PointData
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT
-from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_hold, own_slope, own_slope_at
+from nexdyn.forces.own_law import OWN, energy_of, force_of, hold_of, own_damping, own_slope, own_slope_at
 from nexdyn.forces.page import OF_ITS_STEP, TREE_LANES, Between, alone, no_number, nowhere
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import ForceEntries
-from nexdyn.kernel import formula, kernel
+from nexdyn.generic import is_instance
+from nexdyn.kernel import formula, kernel, overloaded
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.force import Frame
 from nexdyn.model.once import once
 from nexdyn.model.time_kernels import time_callbacks, time_row
 from nexdyn.records import Record
 from nexdyn.spatial.algebra import Force, T, Vec3, cross
-from nexdyn.spatial.lanes import if_less, lane, power, sqrt, zero
+from nexdyn.spatial.lanes import LaneVector, if_less, lane, pack, power, sqrt, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 if TYPE_CHECKING:
@@ -475,14 +476,15 @@ def touch(data, k, c, X_WA, V_A, X_WB, V_B):
 @formula
 def slope(law, depth):
     """d(k δᵉ)/dδ."""
-    return law.stiffness * law.exponent * depth ** (law.exponent - 1.0) if depth > 0.0 else 0.0
+    o = zero(depth)
+    return if_less(o, depth, law.stiffness * law.exponent * power(if_less(depth, o, o, depth), law.exponent - 1.0), o)
 
 
 @formula
 def hold(law, depth, f_n):
     """What the stiffness of friction is a part of, at the normal force f_n: the slope; of a law of the user's f_n/δ where that is more."""
-    if law.exponent == OWN:
-        return own_hold(law.stiffness, depth, f_n)
+    if lane(law.exponent, 0) == OWN:
+        return hold_of(lane(law.stiffness, 0), depth, f_n)
     return slope(law, depth)
 
 
@@ -538,7 +540,7 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):
 @formula
 def points_of(data, k):
     """1, of a capsule 2."""
-    return 2 if PointData(data, k).half != 0.0 else 1
+    return 2 if lane(PointData(data, k).half, 0) != 0.0 else 1
 
 
 @formula
@@ -556,8 +558,9 @@ def put_state(array, j, y):
 @formula
 def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):
     """The same where friction sticks; the rates of its states, their bounds, and both within these."""
-    data, o = tables.data, Vec3(0.0, 0.0, 0.0)
-    F_A, F_B = Force(o, o), Force(o, o)
+    data, o = tables.data, zero(X_WA.p.x)
+    nothing = Vec3(o, o, o)
+    F_A, F_B = Force(nothing, nothing), Force(nothing, nothing)
     for i in range(points_of(data, k)):
         c, j = end(data, k, X_WA, 1.0 - 2.0 * i), ForceEntries(tables.index)[e].state + 3 * i
         t, _, g, y, inner, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
@@ -646,14 +649,28 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):
             row.sticks, row.area, row.pressure = sticks, 0.0, 0.0
 
 
-sticking_wrench_alone, held_energy_alone = alone(sticking_wrench, nowhere), alone(held_energy, no_number)
+held_energy_alone = alone(held_energy, no_number)
+
+
+def stuck(tables: Any, e: Any, k: Any, X_WA: Any, V_A: Any, X_WB: Any, V_B: Any, x: Any) -> Any:
+    """`sticking_wrench`; in lanes only of tables whose states lie in lanes, too: of others it is not compiled."""
+    if isinstance(x, np.ndarray) and not isinstance(tables.z, LaneVector):
+        return nowhere(x)
+    return sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
+
+
+@overloaded(stuck)
+def _stuck(tables, e, k, X_WA, V_A, X_WB, V_B, x):
+    if x is pack and not is_instance(tables[tables.fields.index("z")], LaneVector):
+        return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: nowhere(x)
+    return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
 
 
 @formula
 def wrenches(tables, e, data, k, X_WA, V_A, X_WB, V_B, x):
     """Forces on A and on B; friction that sticks has states."""
     if ForceEntries(tables.index)[e].states > 0:
-        return sticking_wrench_alone(tables, e, k, X_WA, V_A, X_WB, V_B, x)
+        return stuck(tables, e, k, X_WA, V_A, X_WB, V_B, x)
     return wrench(data, k, X_WA, V_A, X_WB, V_B)
 
 

@@ -123,6 +123,18 @@ def _force_of(address, depth, rate):
     return lambda address, depth, rate: own_force(address, depth, rate)
 
 
+def hold_of(address: Any, depth: Any, f_n: Any) -> Any:
+    """What the stiffness of friction is a part of; of lanes, which have no law of the user's, NaN."""
+    return own_hold(address, depth, f_n)
+
+
+@overloaded(hold_of)
+def _hold_of(address, depth, f_n):
+    if depth is pack:
+        return lambda address, depth, f_n: zero(depth) + math.nan
+    return lambda address, depth, f_n: own_hold(address, depth, f_n)
+
+
 def energy_of(address: Any, depth: Any) -> Any:
     """U; of lanes, which have no law of the user's, NaN."""
     return own_work(address, depth, 0.0, 0.0)

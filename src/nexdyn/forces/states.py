@@ -6,7 +6,7 @@
     θ̇ = g · ω                the angle of a torsion spring whose turns no coordinate counts: the reference of its own angle, behind z
 
 Tables of forces hold `z` (nz,), which a formulation fills before the forces act, and `rate` (nz,), which they fill. An element
-with states has `states` of them from `state` on (`ForceEntry`). Lanes carry no states.
+with states has `states` of them from `state` on (`ForceEntry`). In lanes only friction of contacts has states, each a pack.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ DUE = 1e-9
 
 
 def confine_one(y, K, i, j, z, inner, m):
-    """y[j] = z[m] and K[i, j] = inner[m]; lanes have none of these."""
+    """y[j] = z[m] and K[i, j] = inner[m]; lanes whose tables are of one system have none of these."""
     y[j], K[i, j] = z[m], inner[m]
 
 
 @overloaded(confine_one)
 def _confine_one(y, K, i, j, z, inner, m):
-    return confine_one if hasattr(y, "dtype") else lambda y, K, i, j, z, inner, m: None
+    if hasattr(z, "dtype") and not hasattr(y, "dtype"):
+        return lambda y, K, i, j, z, inner, m: None
+    return confine_one
 
 
 @formula

@@ -33,12 +33,12 @@ by as much as ∫ μ p |ρ| dA of a disc of even pressure, 2/3 μ f_n R (of a sq
 from __future__ import annotations
 
 import operator
-from math import exp, sqrt
 from typing import Any, NamedTuple
 
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.lanes import exp, greater, if_less, sqrt, zero
 
 LEAST, ITERATIONS = 1e-300, 60
 ROUNDING = 1e-14
@@ -99,7 +99,7 @@ def size(y):
 def shortening(F, most):
     """What F is to be multiplied by to be no longer than `most`."""
     length = size(F)
-    return 1.0 if length <= (1.0 + ROUNDING) * most else most / length
+    return if_less((1.0 + ROUNDING) * most, length, most / greater(length, LEAST), 1.0)
 
 
 @formula
@@ -118,18 +118,20 @@ def _(y: Slip, n: Vec3) -> Any:
 
 @defines(laid)
 def _(y: Vec3, n: Vec3) -> Any:
-    off = n @ y
-    if off * off <= ROUNDING * ROUNDING * (y @ y):
-        return y
+    off, square = n @ y, y @ y
     along = y - off * n
     length = size(along)
-    return (size(y) / length if length > LEAST else 0.0) * along
+    again = if_less(LEAST, length, sqrt(square) / greater(length, LEAST), zero(off)) * along
+    most, offset = ROUNDING * ROUNDING * square, off * off
+    return Vec3(
+        if_less(most, offset, again.x, y.x), if_less(most, offset, again.y, y.y), if_less(most, offset, again.z, y.z)
+    )
 
 
 @formula
 def bound(g):
     """What |y| may be."""
-    return g.most / g.root if g.root > LEAST else 0.0
+    return if_less(LEAST, g.root, g.most / greater(g.root, LEAST), zero(g.root))
 
 
 @formula
@@ -139,10 +141,10 @@ def drag(g, y, v):
     inside = shortened(y, most)
     F = g.root * inside + g.damping * v
     s = shortening(F, g.most)
-    squared = y @ y
-    beyond = sqrt(squared) / most - 1.0 if most > LEAST else 0.0
-    beyond = beyond if beyond > ROUNDING else 0.0
-    across_y = v - ((y @ v) / squared) * y if beyond > 0.0 else v
+    squared, o = y @ y, zero(most)
+    beyond = if_less(LEAST, most, sqrt(squared) / greater(most, LEAST) - 1.0, o)
+    beyond = if_less(ROUNDING, beyond, beyond, o)
+    across_y = v - if_less(o, beyond, (y @ v) / greater(squared, LEAST), o) * y
     return (-s) * F, inside, (s * g.root) * v, (s * g.root) * (v + beyond * across_y)
 
 

@@ -28,7 +28,7 @@ Failures = Mapping[int, tuple[str, float]]
 
 
 class Rows(Protocol):
-    """States (members, samples, nq + 2 nv), in memory or in a file."""
+    """States (members, samples, nq + 2 nv + nz), in memory or in a file."""
 
     def __getitem__(self, index: Any, /) -> Any: ...
 
@@ -37,7 +37,7 @@ class Rows(Protocol):
 
 @dataclass
 class BatchRecording:
-    """States of all members at t (samples,) [s]: rows (members, samples, nq + 2 nv) hold q, v and dv/dt."""
+    """States of all members at t (samples,) [s]: rows (members, samples, nq + 2 nv + nz) hold q, v, dv/dt and the states of forces."""
 
     t: np.ndarray
     rows: Rows
@@ -163,15 +163,16 @@ class BatchResult(metaclass=CheckedCalls):
         kept = self._kept(index, rows)
         if kept == 0:
             raise SolveError(self._cause(index), time=self.failure_times.get(index))
-        q, v, a = np.split(rows[:kept], [r.nq, r.nq + r.nv], axis=1)
+        q, v, a, z = np.split(rows[:kept], [r.nq, r.nq + r.nv, r.nq + 2 * r.nv], axis=1)
         cause = self.failures.get(index)
         status, message = (r.status, r.message) if cause is None else ("failed", cause)
         settings = {key: x for key, x in r.settings.items() if key != "warnings"}
         if mine := [one for one in r.settings.get("warnings", []) if one["member"] == index]:
             settings["warnings"] = [{key: x for key, x in one.items() if key != "member"} for one in mine]
         recording = Recording(
-            r.t[:kept].copy(), q, v, a, r.method, r.steps, status, message, r.wall_time / self.members, settings
-        )
+            r.t[:kept].copy(), q, v, a, r.method, r.steps, status, message, r.wall_time / self.members, settings,
+            z=z if z.shape[1] else np.zeros((0, 0)),
+        )  # fmt: skip
         tree = self._trees[index] if isinstance(self._trees, Mapping) else self._trees
         return Result(tree.system, recording, tree=tree)
 

@@ -1,6 +1,6 @@
 """Energy that grows where nothing in the mechanism gives any: constant steps too long for a contact, which throw bodies off.
 
-    E(t) − E(0) > GROWN max(max T, max |U − U₀|)
+    E(t) − E(0) > GROWN max(T(0), max |U − U₀|) + ROUNDED max |U|
 
 An explicit step is stable in a contact of stiffness k' = df/dδ up to about c √(m/k'), c = 2.8 of Runge–Kutta 4 and 2 of Euler's methods,
 m that of both bodies. A longer one ends in no number that overflows: a ball that falls by 0.1 m may rise by a kilometre: an error.
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 GROWN = 0.1
 """The part of the energy that moves by which it may grow."""
+ROUNDED = 1e-12
+"""The part of the energy that may be rounding: of what rests nothing moves."""
 LOOKED_AT = 50
 """How many states are looked at."""
 STRIKE = 5
@@ -61,9 +63,10 @@ def growth_of(seen: Result, whole: Result, method: Method) -> Growth | None:
     T, total = E["kinetic_energy"], E["total_energy"]
     U = E["gravitational_energy"] + E["elastic_energy"]
     moved, grown = max(float(T[0]), float(np.abs(U - U[0]).max())), float(total.max() - total[0])
-    if not grown > GROWN * moved:
+    allowed = GROWN * moved + ROUNDED * float(np.abs(U).max())
+    if not grown > allowed:
         return None
-    when = float(seen.recording.t[int(np.argmax(total > total[0] + GROWN * moved))])
+    when = float(seen.recording.t[int(np.argmax(total > total[0] + allowed))])
     dt = float(getattr(method, "dt", 0.0))
     if isinstance(method, HHT):
         advice = "Reduce dt, or take HHT without dt, whose steps follow strikes"

@@ -64,6 +64,10 @@ FIRST_LOOK, LOOK_EVERY, OF_BODIES = 16, 2048, 65536
 LOOK_EVERY + OF_BODIES / bodies. A look lasts as long as some 50 steps of HHT of a large mechanism and 400 of a small one: about 2 %."""
 
 
+def unseen() -> None:
+    """No look within a step."""
+
+
 class WatchedState(NamedTuple):
     """Of an event, or an end of a joint stop (0, 1): the side of zero it was on, whether it is done, whether the stop presses."""
 

@@ -1,7 +1,7 @@
 """SIMD lanes: several systems at once from the source that runs one.
 
 A `Pack` is a vector of LANES doubles that stands where a float64 stands: + − * / on packs and floats, the functions of
-this module (`zero`, `sin`, `cos`, `sqrt`, `power`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. What a
+this module (`zero`, `sin`, `cos`, `exp`, `sqrt`, `power`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. What a
 kernel must not do is branch on the value of a lane: `if_less` selects instead.
 
 LANES fills a register of the machine: 8 with AVX-512, 4 elsewhere (AVX2; two registers with NEON). The environment
@@ -84,6 +84,11 @@ def cos(x: Any) -> Any:
 def sqrt(x: Any) -> Any:
     """√x."""
     return np.sqrt(x) if _is_pack(x) else math.sqrt(x)
+
+
+def exp(x: Any) -> Any:
+    """eˣ."""
+    return np.exp(x) if _is_pack(x) else math.exp(x)
 
 
 def tanh(x: Any) -> Any:
@@ -267,7 +272,7 @@ def _sqrt_pack(context: Any, x: Any) -> Any:
 
 
 _SIN, _COS, _TANH, _ATAN2 = _by_lanes("sin", 1), _by_lanes("cos", 1), _by_lanes("tanh", 1), _by_lanes("atan2", 2)
-_POW = _by_lanes("pow", 2)
+_EXP, _POW = _by_lanes("exp", 1), _by_lanes("pow", 2)
 
 
 @overloaded(zero)
@@ -285,6 +290,7 @@ _overload_unary(sin, _SIN, math.sin)
 _overload_unary(cos, _COS, math.cos)
 _overload_unary(sqrt, _sqrt_pack, math.sqrt)
 _overload_unary(tanh, _TANH, math.tanh)
+_overload_unary(exp, _EXP, math.exp)
 
 
 @overloaded(atan2)

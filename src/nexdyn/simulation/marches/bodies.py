@@ -63,7 +63,7 @@ from nexdyn.simulation.continuing import (
 from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.independence import NEARLY, independence_here
 from nexdyn.simulation.kept import Keeper, Poses, ground_first
-from nexdyn.simulation.march import ROUNDED, Leg, Look, March, Memory, Pace
+from nexdyn.simulation.march import ROUNDED, Leg, Look, March, Memory, Pace, unseen
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
@@ -81,6 +81,8 @@ SHORT = 1e-3
 """Part of the step below which accelerations of HHT are rounding, divided by h²: they are found anew from the state."""
 UNEVEN = 0.5
 """Part of the constant step below which they are found anew as well."""
+LEAST_PART = 1.0 / 64.0
+"""Part of the constant step down to which one is halved that Newton's iteration does not solve, where bodies touch."""
 
 
 OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
@@ -94,6 +96,8 @@ CONFIRMED = 1e-2
 class BodySimulation(Runs):
     """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
 
+    _every = 0
+    """Of the states of the leg at hand every so many-th is kept; 0: none."""
     _independent = 0.0
     """The best independence of kept rows so far."""
     _damping: np.ndarray | None = None
@@ -643,6 +647,7 @@ class BodySimulation(Runs):
             self._relax()
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        self._every = every
         return Leg(
             *hht.march_fixed(
                 self.tables, self.acts, self.state, self.record, t0, dt, done, until, every, self.method.alpha, self.newton_memory,
@@ -651,9 +656,28 @@ class BodySimulation(Runs):
         )  # fmt: skip
 
     def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
-        if leg.status != hht.OK and not self._goes_on(leg.status):
-            self._fail(leg.status, self.t + dt, dt)
+        if leg.status == hht.OK or self._goes_on(leg.status):
+            return 0
+        if leg.status == hht.STALLED and self._touches and dt > LEAST_PART * self.method.dt * (1.0 + ROUNDED):
+            self._take_halves(leg.done, t0, dt)
+            return 1
+        self._fail(leg.status, self.t + dt, dt)
         return 0
+
+    def _take_halves(self, k: int, t0: float, dt: float) -> None:
+        """Step k from t0, which is not solved, as two of half its length, each of which is halved again where it is not solved: what
+        begins to touch, to stick or to slide within a step leaves Newton's iteration no tangent that leads to its end."""
+        every, steps = self._every, self._steps
+        for _ in range(2):
+            self._march_grid(self.t, 0.5 * dt, 0, 1, 0, unseen)
+        self._steps, self.t = steps + 1, t0 + (k + 1) * dt
+        if every and (k + 1) % every == 0:
+            self._sample()
+
+    @cached_property
+    def _touches(self) -> bool:
+        """Whether bodies may touch."""
+        return any(force.touches for force in self.system.forces.values())
 
     def _run_adaptive(self, t_end: float, times: np.ndarray, look: Look) -> None:
         m, control = self.method, self._control
@@ -762,7 +786,9 @@ class BodySimulation(Runs):
                 f"{locked}; loosen rtol, or look for a stiff, jumping or unbounded force"
             )
         else:
-            advice = f"reduce dt = {dt:g} s" if self.method.dt is not None else "loosen rtol, or limit dt_max"
+            advice = (
+                f"reduce dt = {self.method.dt:g} s" if self.method.dt is not None else "loosen rtol, or limit dt_max"
+            )
             if self.method.alpha == 0.0 and self._steps > 1000:
                 advice = "give alpha = -0.01, since with alpha = 0 nothing damps what rounding does to multipliers"
             message = (

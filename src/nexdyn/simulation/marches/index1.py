@@ -23,7 +23,7 @@ from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.system import System
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.simulation.kept import LOST, bound_of
-from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
+from nexdyn.simulation.march import NONE, Leg, Look, March, Pace, unseen
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.orientations import impossible_orientation
 
@@ -45,10 +45,6 @@ OPEN_SAYS = {
 }
 BLOWN_UP = 1e12
 """|C| beyond which a motion that stops has blown up, whatever it stopped with."""
-
-
-def _unseen() -> None:
-    """No look within a step."""
 
 
 class IndexOneSimulation(BodySimulation):
@@ -190,12 +186,12 @@ class IndexOneSimulation(BodySimulation):
             if not self._m and leg.t > self.t + 1e-9 * dt:  # a sample has divided the step, and the state is there
                 self.t = leg.t
                 self._rechoose()
-                self.march_from(leg.t, t0 + (leg.done + 1) * dt - leg.t, 0, 1, 0, _unseen)
+                self.march_from(leg.t, t0 + (leg.done + 1) * dt - leg.t, 0, 1, 0, unseen)
                 return 1
             self._rechoose()
             self._chosen = leg.done
             return 0
-        if leg.status == index1.OPEN and self.repeat_step(leg, t0, dt, _unseen):
+        if leg.status == index1.OPEN and self.repeat_step(leg, t0, dt, unseen):
             return 1
         self._refuse_bent(leg.bad, leg.t)
         self._fail(leg.status, leg.t, dt)

@@ -49,7 +49,7 @@ from nexdyn.simulation.impulses import on_tree, with_rows
 from nexdyn.simulation.independence import CLOSE, NEARLY
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.kept import Keeper, Poses
-from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
+from nexdyn.simulation.march import NONE, Leg, Look, March, Pace, unseen
 from nexdyn.simulation.marches.loops import ClosedSystem, bodies_along, closed_system, needs_rows
 from nexdyn.simulation.marches.tree_start import tree_start
 from nexdyn.simulation.orientations import impossible_orientation
@@ -83,10 +83,6 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
                 f"give the inertia to a body"
             )
     return closed_system(system, loops or Loops(), initial, q0, v0)
-
-
-def _unseen() -> None:
-    """No look within a step."""
 
 
 class Simulation(Runs):
@@ -382,7 +378,7 @@ class Simulation(Runs):
         )  # fmt: skip
 
     def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
-        repeated = leg.status == OPEN and self.repeat_step(leg, t0, dt, _unseen)
+        repeated = leg.status == OPEN and self.repeat_step(leg, t0, dt, unseen)
         if leg.status != OK and not repeated:
             self._fail(leg.status, leg.bad, leg.t)
         self._watch_singular()

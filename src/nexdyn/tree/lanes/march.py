@@ -1,6 +1,6 @@
 """Constant steps of several systems at once, one in each lane: the loop of `integrate.fixed` on packs.
 
-    y (2n), K, base, u, … of LANES systems;   t₀ + k dt is the time of all
+    y (2n + nz), K, base, u, … of LANES systems, nz the states of friction that sticks;   t₀ + k dt is the time of all
 
 A system whose state is no longer finite has failed: its lane is told the step, goes on from rest where it was, so that
 what it computes stays numbers, and means nothing from then on. The others do not notice.
@@ -12,7 +12,7 @@ from typing import Any
 
 from nexdyn.generic import defines, generic
 from nexdyn.integrate.fixed import advance, evaluate, semi_implicit_step
-from nexdyn.integrate.problem import OK, rates_aside, recentre, record
+from nexdyn.integrate.problem import OK, confine, rates_aside, recentre, record, stage_rates
 from nexdyn.kernel import formula, shared
 from nexdyn.records import Record, rows_of
 from nexdyn.spatial.lanes import LANES, all_less, lane, zero
@@ -64,6 +64,18 @@ def drive(problem, inputs, k, n):
         problem.u[j] = inputs[row, j]
 
 
+@formula
+def states_step(problem, t, dt, y, stage, K, n, size):
+    """ξ and z by v⁺ half way, as ``integrate.fixed`` does."""
+    for m in range(size):
+        stage[m] = 0.5 * y[m] if m < n else y[m]
+    stage_rates(problem, t + 0.5 * dt, stage, K, 0)
+    for m in range(n):
+        y[m] = dt * K[0, m]
+    for m in range(2 * n, size):
+        y[m] = y[m] + dt * K[0, m]
+
+
 @shared
 def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, failed, out):
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
@@ -72,7 +84,7 @@ def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K,
     failed (LANES, 2) int64: a `Failed` each. Returns (status, rows written).
     """
     row = 0
-    size = 2 * n
+    size = K.data.shape[1]
     while k < k_stop:
         t = t0 + k * dt
         drive(problem, inputs, k + shift, n)
@@ -84,6 +96,8 @@ def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K,
             row += 1
         if scheme == SEMI_IMPLICIT:
             semi_implicit_step(problem, dt, y, K, n)
+            if size > 2 * n:
+                states_step(problem, t, dt, y, stage, K, n, size)
         else:
             advance(dt, b, y, K, size)
         if not all_finite(y, size):
@@ -104,12 +118,14 @@ def untwine(room, count, rows, first, stop, row):
 
 
 @formula
-def begin(problem, q, v, first, stop, y, n):
-    """base ← q, y ← (0, v) of members first … stop − 1; lanes that are left over do as the last member."""
+def begin(problem, q, v, z, first, stop, y, n):
+    """base ← q, y ← (0, v, z) of members first … stop − 1, z (nz,) of all; lanes that are left over do as the last member."""
     gather(q, first, stop, problem.base)
     gather(v, first, stop, problem.v)
     for j in range(n):
         y[j], y[n + j] = zero(y[j]), problem.v[j]
+    for m in range(len(z)):
+        y[2 * n + m] = zero(y[0]) + z[m]
 
 
 inverse_pivot = generic("inverse_pivot", "D⁻¹ of freedom j in the last evaluation.")
@@ -144,12 +160,12 @@ def mark_sound(problem, sure, K, n, sound):
 @shared
 def march_packs(
     problem, A, b, c, scheme, t0, dt, k, k_stop, every, shift, t_end, y, stage, K, n, inputs, room,
-    anew, q, v, sure, sound, failed, rows, row,
+    anew, q, v, z, sure, sound, failed, rows, row,
 ):  # fmt: skip
     """`march_lanes` of one pack of members after another, by way of `room` as full as it gets, into rows (members, …, width)
     from `row` on. Returns the next row.
 
-    anew: each pack begins where q (members, nq) and v (members, nv) say, and sound (packs, LANES) tells which members can
+    anew: each pack begins where q (members, nq), v (members, nv) and z (nz,) say, and sound (packs, LANES) tells which members can
     (see `mark_sound`); otherwise the one pack there is goes on. failed (packs, LANES, 2).
     Where t_end is not NaN, the states that are reached follow, as at t_end and under the inputs of the last step, their
     accelerations in K_0.
@@ -158,7 +174,7 @@ def march_packs(
     for p in range(len(failed)):
         first, stop = p * LANES, min((p + 1) * LANES, len(q))
         if anew:
-            begin(problem, q, v, first, stop, y, n)
+            begin(problem, q, v, z, first, stop, y, n)
             drive(problem, inputs, k + shift, n)
             rates_aside(problem, t0, y, K, 0)
             mark_sound(problem, sure, K, n, sound[p])
@@ -174,6 +190,7 @@ def march_packs(
         if t_end == t_end:
             drive(problem, inputs, k_stop - 1 + shift, n)
             rates_aside(problem, t_end, y, K, 0)
+            confine(problem, y, K, 0)
             record(problem, t_end, y, K, room, 0)
             untwine(room, 1, rows, first, stop, written)
             written += 1
