@@ -6,7 +6,7 @@ In minimal coordinates with a constant step the members march in lanes (``lanes`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sized
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -129,7 +129,7 @@ def states_differ(system: System, batch: Batch) -> bool:
     given = {
         name: list(values)
         for name, values in (batch.parameters or {}).items()
-        if name.rpartition(".")[2] in OF_STICKING and isinstance(values, Sized) and len(values)
+        if name.rpartition(".")[2] in OF_STICKING and isinstance(values, Collection) and len(values)
     }
     expected, seen = state_labels(system), set[tuple[bool, ...]]()
     for m in range(max(map(len, given.values()), default=0)):

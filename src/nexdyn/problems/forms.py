@@ -106,7 +106,7 @@ def _coordinates(problem: Problem) -> tuple[Run, ...]:
     """The explicit run of the problem in the other coordinates that support it, with the tolerance of its own."""
     found = []
     for run in problem.runs:
-        method, given = run.method, {"tolerance": run.tolerance, "until": run.until}
+        method, given = run.method, dict[str, Any](tolerance=run.tolerance, until=run.until)
         if not isinstance(method, EmbeddedPair):
             continue
         if run.formulation == "minimal coordinates, ABA" and problem.name not in DRIVEN:

@@ -137,11 +137,11 @@ class ObservedLoops(Observed):
     def _described(self, system: System) -> tuple[Tree, AbsoluteModel]:
         """The tree of the system as events left it, and its bodies as described."""
         if system is self.tree.system:
-            return self.tree, self._as_described
+            return self.tree, self._bodies_as_described
         return spanning_tree(system, self.cut), absolute_model(system)
 
     @cached_property
-    def _as_described(self) -> AbsoluteModel:
+    def _bodies_as_described(self) -> AbsoluteModel:
         return absolute_model(self.tree.system)
 
     def _orientations(self, rows: slice) -> np.ndarray:

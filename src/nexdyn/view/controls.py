@@ -293,7 +293,7 @@ class Controls:
 
     @property
     def moved(self) -> dict[str, Any]:
-        """The coordinates [rad, m] of joints that were put elsewhere by hand: a number, or of joints of several degrees of freedom a list."""
+        """The coordinates [rad, m] of joints that were put elsewhere by hand: a number, or a list where a joint has several."""
         found: dict[str, Any] = {}
         poser = self.desk.viewer.poser
         for dial in self._dials:
