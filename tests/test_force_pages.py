@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 import nexdyn.forces
+from nexdyn.by_kind import by_kind, names_of
 from nexdyn.forces import FORCES, pages
 from nexdyn.forces.kinds import REGISTERED, REGISTERED_JOINT, SURFACE
 from nexdyn.forces.page import (
@@ -21,8 +22,6 @@ from nexdyn.forces.page import (
     Between,
     InFreedom,
     check_lanes,
-    names_of,
-    verb,
 )
 from nexdyn.model.force import Force
 
@@ -68,14 +67,14 @@ def test_a_page_for_all_lanes_has_slopes_in_closed_form() -> None:
 
 def test_a_page_that_asks_for_what_is_not_given_is_named() -> None:
     with pytest.raises(TypeError, match="wrenches of the page of Wind takes wind; there are tables, e, t, data"):
-        verb("verb", "wrenches", BETWEEN, [*pages.PAGES, Between(99, "Wind", lean, None, CONSTANT, NO_LANES)])
+        by_kind("verb", "wrenches", BETWEEN, [*pages.PAGES, Between(99, "Wind", lean, None, CONSTANT, NO_LANES)])
 
 
 def test_two_pages_of_one_number_and_a_page_without_a_function_are_named() -> None:
     with pytest.raises(TypeError, match="the page of Wind has the number of another: 1"):
-        verb("verb", "wrenches", BETWEEN, [*pages.PAGES, Between(1, "Wind", pull, None, CONSTANT, NO_LANES)])
+        by_kind("verb", "wrenches", BETWEEN, [*pages.PAGES, Between(1, "Wind", pull, None, CONSTANT, NO_LANES)])
     with pytest.raises(TypeError, match="wrenches of the page of Wind is 3; a function is needed"):
-        verb("verb", "wrenches", BETWEEN, [Between(99, "Wind", 3, None, CONSTANT, NO_LANES)])  # type: ignore[arg-type]
+        by_kind("verb", "wrenches", BETWEEN, [Between(99, "Wind", 3, None, CONSTANT, NO_LANES)])  # type: ignore[arg-type]
 
 
 def test_a_force_without_a_page_is_named_when_the_package_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:

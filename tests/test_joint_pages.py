@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.by_kind import Page, by_kind
 from nexdyn.joints import JOINTS, check_page
 from nexdyn.joints.verbs import turns
 from nexdyn.model.joint import Joint, Step
@@ -114,3 +115,11 @@ def test_joints_of_trees_are_all_checked() -> None:
     assert all(issubclass(cls, Joint) for cls in JOINTS.values())
     for cls in JOINTS.values():
         check_page(cls)
+
+
+def test_a_joint_whose_formula_asks_for_what_is_not_given_is_named() -> None:
+    def pose(X: Any, q: Any, radius: Any) -> Any:
+        return X
+
+    with pytest.raises(TypeError, match="pose of the page of Ramp takes radius; there are X, q"):
+        by_kind("of_any", "pose", ("X", "q"), [Page(99, "Ramp", {"pose": pose})], ("return X",))

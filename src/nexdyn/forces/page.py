@@ -17,11 +17,11 @@ when the package is imported.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from nexdyn.by_kind import names_of
 from nexdyn.kernel import formula, overloaded
 from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.spatial.lanes import pack, zero
@@ -104,11 +104,6 @@ def no_number(x):
     return zero(x) + math.nan
 
 
-def names_of(f: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a function's arguments."""
-    return tuple(inspect.signature(getattr(f, "py_func", f)).parameters)
-
-
 def alone(f: Callable[..., Any], otherwise: Callable[..., Any]) -> Any:
     """`f` of one system; in lanes, which do not support it, ``otherwise(x)``."""
     names = names_of(f)
@@ -125,32 +120,3 @@ def alone(f: Callable[..., Any], otherwise: Callable[..., Any]) -> Any:
     exec("\n".join(lines), scope)
     overloaded(scope[name])(scope["compiled"])
     return scope[name]
-
-
-def verb(name: str, what: str, given: Sequence[str], pages: Sequence[Any], otherwise: str = "") -> Any:
-    """The formula `name`(kind, …) that calls the function `what` of the page of that kind; of pages without it, `otherwise`.
-
-    TypeError for a page whose function takes what is not `given`, and for two pages of one kind."""
-    functions: dict[int, Any] = {}
-    lines = []
-    for page in pages:
-        f = getattr(page, what)
-        if f is None:
-            continue
-        if page.kind in functions:
-            raise TypeError(f"the page of {page.name} has the number of another: {page.kind}")
-        if not callable(f):
-            raise TypeError(f"{what} of the page of {page.name} is {f!r}; a function is needed")
-        if unknown := [argument for argument in names_of(f) if argument not in given]:
-            raise TypeError(
-                f"{what} of the page of {page.name} takes {', '.join(unknown)}; there are {', '.join(given)}"
-            )
-        functions[page.kind] = f
-        lines.append(f"    if kind == {page.kind}: return f{page.kind}({', '.join(names_of(f))})")
-    if not otherwise:  # every kind has a branch, and the last of them is the last page's
-        lines[-1] = "    " + lines[-1].split(": ", 1)[1]
-    else:
-        lines.append(f"    return {otherwise}")
-    scope: dict[str, Any] = {"__name__": __name__, "zero": zero, **{f"f{kind}": f for kind, f in functions.items()}}
-    exec("\n".join([f"def {name}(kind, {', '.join(given)}):", *lines]), scope)
-    return formula(scope[name])

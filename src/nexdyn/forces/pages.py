@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nexdyn.by_kind import by_kind
 from nexdyn.forces import (
     actuator,
     applied,
@@ -29,8 +30,8 @@ from nexdyn.forces.page import (
     Between,
     InFreedom,
     check_lanes,
-    verb,
 )
+from nexdyn.spatial.lanes import zero
 
 PAGES: tuple[Between, ...] = (
     point_spring.PAGE, applied.PAGE, torsion_spring.PAGE, bushing.PAGE, bushing.PAGE_XYZ, gravity.POINT_PAGE, force_table.PAGE,
@@ -49,16 +50,17 @@ check_lanes(PAGES)
 OF_NO_MOTION = tuple(page.kind for page in PAGES if page.slopes == CONSTANT)
 """Forces without slopes."""
 
-wrenches_of = verb("wrenches_of", "wrenches", BETWEEN, PAGES)
-wrenches_in_all_lanes = verb(
+NOTHING = ("return zero(x)",)
+wrenches_of = by_kind("wrenches_of", "wrenches", BETWEEN, PAGES)
+wrenches_in_all_lanes = by_kind(
     "wrenches_in_all_lanes", "wrenches", BETWEEN, [page for page in PAGES if page.kind in IN_ALL_LANES]
 )
-slopes_of = verb("slopes_of", "slopes", SLOPES, [page for page in PAGES if callable(page.slopes)], "False")
-effort_of = verb("effort_of", "effort", IN_FREEDOM, FREEDOM_PAGES)
-effort_in_all_lanes = verb(
+slopes_of = by_kind("slopes_of", "slopes", SLOPES, [page for page in PAGES if callable(page.slopes)], ("return False",))
+effort_of = by_kind("effort_of", "effort", IN_FREEDOM, FREEDOM_PAGES)
+effort_in_all_lanes = by_kind(
     "effort_in_all_lanes", "effort", IN_FREEDOM, [page for page in FREEDOM_PAGES if page.kind in IN_ALL_LANES]
 )
-energy_of = verb("energy_of", "energy", [x for x in BETWEEN if x not in AT_REST], PAGES, "zero(x)")
-energy_in_freedom = verb(
-    "energy_in_freedom", "energy", [x for x in IN_FREEDOM if x not in AT_REST], FREEDOM_PAGES, "zero(x)"
+energy_of = by_kind("energy_of", "energy", [x for x in BETWEEN if x not in AT_REST], PAGES, NOTHING, zero=zero)
+energy_in_freedom = by_kind(
+    "energy_in_freedom", "energy", [x for x in IN_FREEDOM if x not in AT_REST], FREEDOM_PAGES, NOTHING, zero=zero
 )

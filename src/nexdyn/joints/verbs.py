@@ -15,23 +15,13 @@ content; the algorithms treat them apart, at no cost for what their axis leaves 
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
-from nexdyn.joints import (
-    JOINTS,
-    cartesian,
-    cylindrical,
-    fixed,
-    free,
-    helical,
-    kinds,
-    planar,
-    prismatic,
-    registered,
-    revolute,
-    spherical,
-    universal,
-)
+from nexdyn.by_kind import Page, by_kind
+from nexdyn.joints import JOINTS, prismatic, registered, revolute
+from nexdyn.joints.kinds import FREE, PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import (
     Motion,
@@ -44,33 +34,27 @@ from nexdyn.spatial.algebra import (
 )
 from nexdyn.spatial.lanes import zero
 
-FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
-    kinds.FIXED, kinds.REVOLUTE, kinds.PRISMATIC, kinds.HELICAL, kinds.CYLINDRICAL
-)  # fmt: skip
-UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
-    kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE
-)  # fmt: skip
+PAGES = tuple(Page(cls.code, cls.__name__, vars(sys.modules[cls.__module__])) for cls in JOINTS.values() if cls.tree)
 
 
 @formula
-def other_pose(kind, X, pitch, q, k):
-    if kind == FIXED:
-        return X
-    if kind == HELICAL:
-        return helical.pose(X, q, k, pitch)
-    if kind == CYLINDRICAL:
-        return cylindrical.pose(X, q, k)
-    if kind == UNIVERSAL:
-        return universal.pose(X, q, k)
-    if kind == SPHERICAL:
-        return spherical.pose(X, q, k)
-    if kind == PLANAR:
-        return planar.pose(X, q, k)
-    if kind == CARTESIAN:
-        return cartesian.pose(X, q, k)
-    if registered.is_registered(kind):
-        return registered.pose(kind, X, pitch, q, k)
-    return free.pose(X, q, k)
+def none(o):
+    """No motion; `o` is a zero of the scalar's kind."""
+    return Motion(Vec3(o, o, o), Vec3(o, o, o))
+
+
+def _verb(
+    name: str, what: str, given: str, beyond: str = "", otherwise: str = "return", pages: Sequence[Page] = PAGES
+) -> Any:
+    """The formula `name`(kind, given): `what` on the joint's page; of registered joints the function `beyond`; else `otherwise`."""
+    last = [f"if registered.is_registered(kind): return registered.{beyond}"] * bool(beyond) + [otherwise]
+    return by_kind(name, what, given.split(", "), pages, last, registered=registered, none=none, zero=zero)
+
+
+other_pose = _verb(
+    "other_pose", "pose", "X, pitch, q, k", "pose(kind, X, pitch, q, k)", "return X",
+    [page for page in PAGES if page.kind not in (REVOLUTE, PRISMATIC)],
+)  # fmt: skip
 
 
 @formula
@@ -83,54 +67,18 @@ def child_pose(kind, X, pitch, q, k):
     return other_pose(kind, X, pitch, q, k)
 
 
-@formula
-def coordinates_of(kind, pitch, R, p, q, k):
-    """q, from k on, of the pose (R, p) of B in A, or of the nearest that the joint takes; angles are between −π and π."""
-    if kind == REVOLUTE:
-        revolute.coordinates_of(R, p, q, k)
-    elif kind == PRISMATIC:
-        prismatic.coordinates_of(R, p, q, k)
-    elif kind == HELICAL:
-        helical.coordinates_of(R, p, q, k)
-    elif kind == CYLINDRICAL:
-        cylindrical.coordinates_of(R, p, q, k)
-    elif kind == UNIVERSAL:
-        universal.coordinates_of(R, p, q, k)
-    elif kind == SPHERICAL:
-        spherical.coordinates_of(R, p, q, k)
-    elif kind == PLANAR:
-        planar.coordinates_of(R, p, q, k)
-    elif kind == CARTESIAN:
-        cartesian.coordinates_of(R, p, q, k)
-    elif kind == FREE:
-        free.coordinates_of(R, p, q, k)
-    elif registered.is_registered(kind):
-        registered.coordinates_of(kind, R, p, q, k, pitch)
-
-
-@formula
-def motion_columns(kind, pitch, q, k, H, j):
-    """Columns of H in the child's frame, into rows j, j + 1, … of the table H."""
-    if kind == REVOLUTE:
-        revolute.motion_subspace(H, j)
-    elif kind == PRISMATIC:
-        prismatic.motion_subspace(H, j)
-    elif kind == HELICAL:
-        helical.motion_subspace(H, j, pitch)
-    elif kind == CYLINDRICAL:
-        cylindrical.motion_subspace(H, j)
-    elif kind == UNIVERSAL:
-        universal.motion_subspace(H, j, q, k)
-    elif kind == SPHERICAL:
-        spherical.motion_subspace(H, j)
-    elif kind == PLANAR:
-        planar.motion_subspace(H, j, q, k)
-    elif kind == CARTESIAN:
-        cartesian.motion_subspace(H, j)
-    elif kind == FREE:
-        free.motion_subspace(H, j)
-    elif registered.is_registered(kind):
-        registered.motion_subspace(kind, H, j, q, k, pitch)
+coordinates_of = _verb(
+    "coordinates_of", "coordinates_of", "pitch, R, p, q, k", "coordinates_of(kind, R, p, q, k, pitch)"
+)
+"""q, from k on, of the pose (R, p) of B in A, or of the nearest that the joint takes; angles are between −π and π."""
+motion_columns = _verb(
+    "motion_columns", "motion_subspace", "pitch, q, k, H, j", "motion_subspace(kind, H, j, q, k, pitch)"
+)
+"""Columns of H in the child's frame, into rows j, j + 1, … of the table H."""
+constraint_columns = _verb(
+    "constraint_columns", "constraint_subspace", "pitch, q, k, W", "constraint_subspace(kind, W, q, k, pitch)"
+)
+"""Columns of W in the child's frame, into rows 0, 1, … of the table W."""
 
 
 @formula
@@ -142,91 +90,25 @@ def effort_columns(kind, pitch, q, k, H, j):
         motion_columns(kind, pitch, q, k, H, j)
 
 
-@formula
-def columns_turn(kind):
-    """Whether columns of H depend on q."""
-    return kind == UNIVERSAL or kind == PLANAR or registered.is_registered(kind)
+def _moved(name: str, given: str, what: str, v: str, n: str, m: str, o: str) -> Any:
+    """The verb `name` of joints whose columns depend on q; of registered ones `what`; of all others no motion, with zeros like `o`."""
+    beyond = f"motion(kind, registered.{what}, pitch, q, k, {v}, {n}, {m})"
+    return _verb(name, name.removeprefix("joint_"), given, beyond, f"return none({o})")
 
 
-@formula
-def joint_bias(kind, pitch, q, k, v, j, o):
-    """Ḣ q̇; `o` is a zero of the scalar's kind."""
-    if kind == UNIVERSAL:
-        return universal.bias(q, k, v, j)
-    if kind == PLANAR:
-        return planar.bias(q, k, v, j)
-    if registered.is_registered(kind):
-        return registered.motion(kind, registered.BIAS, pitch, q, k, v, j, 0, 0)
-    return Motion(Vec3(o, o, o), Vec3(o, o, o))
+joint_bias = _moved("joint_bias", "pitch, q, k, v, j, o", "BIAS", "v, j", "0", "0", "o")
+"""Ḣ q̇; `o` is a zero of the scalar's kind."""
+column_rate = _moved("column_rate", "pitch, q, k, v, j, n, h", "RATE", "v, j", "0", "n", "zero(h.w.x)")
+"""Rate ḣ of column n (which is h) of H in the child's frame; q of the joint starts at k, v at j."""
+column_slope = _moved("column_slope", "pitch, q, k, m, n, h", "SLOPE", "q, k", "n", "m", "zero(h.w.x)")
+"""∂h/∂q_n of column m of H (which is h) in the child's frame, by coordinate n of the joint; q starts at k."""
+bias_slope = _moved("bias_slope", "pitch, q, k, v, j, n", "BENT", "v, j", "n", "0", "zero(v[j])")
+"""∂(Ḣ q̇)/∂q_n at constant q̇ in the child's frame, by coordinate n of the joint; q starts at k, v at j."""
 
 
-@formula
-def column_rate(kind, pitch, q, k, v, j, n, h):
-    """Rate ḣ of column n (which is h) of H in the child's frame; q of the joint starts at k, v at j."""
-    if kind == UNIVERSAL:
-        return universal.column_rate(q, k, v, j, n)
-    if kind == PLANAR:
-        return planar.column_rate(v, j, h)
-    if registered.is_registered(kind):
-        return registered.motion(kind, registered.RATE, pitch, q, k, v, j, 0, n)
-    o = zero(h.w.x)
-    return Motion(Vec3(o, o, o), Vec3(o, o, o))
-
-
-@formula
-def column_slope(kind, pitch, q, k, m, n, h):
-    """∂h/∂q_n of column m of H (which is h) in the child's frame, by coordinate n of the joint; q starts at k."""
-    if kind == UNIVERSAL:
-        return universal.column_slope(q, k, m, n)
-    if kind == PLANAR:
-        return planar.column_slope(m, n, h)
-    if registered.is_registered(kind):
-        return registered.motion(kind, registered.SLOPE, pitch, q, k, q, k, n, m)
-    o = zero(h.w.x)
-    return Motion(Vec3(o, o, o), Vec3(o, o, o))
-
-
-@formula
-def bias_slope(kind, pitch, q, k, v, j, n):
-    """∂(Ḣ q̇)/∂q_n at constant q̇ in the child's frame, by coordinate n of the joint; q starts at k, v at j."""
-    if kind == UNIVERSAL:
-        return universal.bias_slope(q, k, v, j, n)
-    if kind == PLANAR:
-        return planar.bias_slope(q, k, v, j, n)
-    if registered.is_registered(kind):
-        return registered.motion(kind, registered.BENT, pitch, q, k, v, j, n, 0)
-    o = zero(v[j])
-    return Motion(Vec3(o, o, o), Vec3(o, o, o))
-
-
-@formula
-def constraint_columns(kind, pitch, q, k, W):
-    """Columns of W in the child's frame, into rows 0, 1, … of the table W."""
-    if kind == FIXED:
-        fixed.constraint_subspace(W)
-    elif kind == REVOLUTE:
-        revolute.constraint_subspace(W)
-    elif kind == PRISMATIC:
-        prismatic.constraint_subspace(W)
-    elif kind == HELICAL:
-        helical.constraint_subspace(W, pitch)
-    elif kind == CYLINDRICAL:
-        cylindrical.constraint_subspace(W)
-    elif kind == UNIVERSAL:
-        universal.constraint_subspace(W, q, k)
-    elif kind == SPHERICAL:
-        spherical.constraint_subspace(W)
-    elif kind == PLANAR:
-        planar.constraint_subspace(W)
-    elif kind == CARTESIAN:
-        cartesian.constraint_subspace(W)
-    elif registered.is_registered(kind):
-        registered.constraint_subspace(kind, W, q, k, pitch)
-
-
-def _made_from_pages() -> tuple[Any, Any]:
-    """The formulas turns(kind, m): whether degree of freedom m of a joint is an angle or a rotation, as the directions on its page say; and
-    freedoms(kind): how many there are."""
+def _made_from_pages() -> tuple[Any, Any, Any]:
+    """The formulas turns(kind, m): whether degree of freedom m of a joint is an angle or a rotation, as the directions on its page say;
+    freedoms(kind): how many there are; and columns_turn(kind): whether columns of H depend on q."""
     lines = ["def turns(kind, m):"]
     for cls in JOINTS.values():
         turning = [f"m == {m}" for m, (way, *_) in enumerate(cls.directions) if way == "turn"]
@@ -234,12 +116,15 @@ def _made_from_pages() -> tuple[Any, Any]:
             lines.append(f"    if kind == {cls.code}: return {' or '.join(turning)}")
     lines += ["    return False", "def freedoms(kind):"]
     lines += [f"    if kind == {cls.code}: return {cls.nv}" for cls in JOINTS.values() if cls.tree]
-    scope: dict[str, Any] = {"__name__": __name__}
-    exec("\n".join([*lines, "    return 0"]), scope)
-    return formula(scope["turns"]), formula(scope["freedoms"])
+    turning = [f"kind == {page.kind}" for page in PAGES if page.column_rate is not None]
+    lines += ["    return 0", "def columns_turn(kind):"]
+    lines.append(f"    return {' or '.join(turning)} or registered.is_registered(kind)")
+    scope: dict[str, Any] = {"__name__": __name__, "registered": registered}
+    exec("\n".join(lines), scope)
+    return formula(scope["turns"]), formula(scope["freedoms"]), formula(scope["columns_turn"])
 
 
-turns, freedoms = _made_from_pages()
+turns, freedoms, columns_turn = _made_from_pages()
 
 
 @formula

@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
+from nexdyn.by_kind import names_of
 from nexdyn.errors import InputError
 from nexdyn.forces.between import PairForce, check_freedom, check_points
 from nexdyn.forces.kinds import REGISTERED, REGISTERED_JOINT
-from nexdyn.forces.page import names_of
 from nexdyn.forces.registered import MOST_NUMBERS
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement

@@ -8,8 +8,8 @@ Force elements know poses and velocities of marker frames in world axes, nothing
 from __future__ import annotations
 
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper, spring_energy
+from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.joints.on_tree import described_as
-from nexdyn.joints.verbs import FREE, SPHERICAL
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Quat, Vec3, log_quaternion
 from nexdyn.spatial.lanes import zero

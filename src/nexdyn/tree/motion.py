@@ -16,7 +16,8 @@ from nexdyn.forces.tables import ForceTables
 from nexdyn.generic import defines, generic
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import OK
-from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step, turns
+from nexdyn.joints.kinds import FREE, SPHERICAL
+from nexdyn.joints.verbs import chart_rate, chart_step, turns
 from nexdyn.kernel import formula
 from nexdyn.records import Record, holds_records
 from nexdyn.spatial.lanes import zero

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.generic import defines, generic
-from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE
+from nexdyn.joints.kinds import FREE, PRISMATIC, REVOLUTE
 from nexdyn.kernel import inlined
 from nexdyn.spatial.algebra import (
     ABOUT_Z,

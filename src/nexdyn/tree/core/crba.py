@@ -19,8 +19,8 @@ degree of freedom is eliminated first.
 
 from __future__ import annotations
 
+from nexdyn.joints.kinds import FREE, PRISMATIC, REVOLUTE
 from nexdyn.joints.on_tree import child_pose, motion_columns
-from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.records import Record, rows_of
 from nexdyn.spatial.algebra import (

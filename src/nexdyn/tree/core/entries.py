@@ -5,8 +5,9 @@ Each takes the handle of a tree, the states and its outputs; nothing is checked 
 
 from __future__ import annotations
 
+from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.joints.on_tree import constraint_columns, described_as, motion_columns
-from nexdyn.joints.verbs import FREE, SPHERICAL, chart_step
+from nexdyn.joints.verbs import chart_step
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Mat3, Pose, Quat, Vec3, left_jacobian_times, rotation
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, row

@@ -6,8 +6,8 @@ X_W i = X_W p X_i
 
 from __future__ import annotations
 
+from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.joints.on_tree import child_pose, joint_bias, motion_columns
-from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, Vec3, cross, to_child
 from nexdyn.spatial.lanes import zero

@@ -9,7 +9,7 @@ F_i is the whole wrench that the joint puts on its child, in the child's joint f
 
 from __future__ import annotations
 
-from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
+from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.kernel import inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, cross, to_child
 from nexdyn.tree.core.kinematics import body_motion

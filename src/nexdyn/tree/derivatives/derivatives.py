@@ -35,6 +35,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.joints.on_tree import (
     bias_slope,
     child_pose,
@@ -44,7 +45,6 @@ from nexdyn.joints.on_tree import (
     joint_bias,
     motion_columns,
 )
-from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.records import Record, holds_records
 from nexdyn.spatial.algebra import (

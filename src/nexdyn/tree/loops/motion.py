@@ -31,7 +31,8 @@ from nexdyn.generic import defines
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import MOVED, OK
 from nexdyn.integrate.stabilised import Damping, rate, speed2
-from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
+from nexdyn.joints.kinds import FREE, SPHERICAL
+from nexdyn.joints.verbs import chart_rate, chart_step
 from nexdyn.kernel import formula, inlined, kernel, outlined
 from nexdyn.tree.core.aba import articulated_bodies
 from nexdyn.tree.core.kinematics import kinematics, world_poses
