@@ -328,3 +328,16 @@ def test_the_command_line_tells_the_lowest_modes(tmp_path: Path, capsys: pytest.
     assert len(told["eigenvalues"]) == 3 and told["dof"] == 40
     exact = nx.linearize(chain(40, stiffness=0.1), modes=3).eigenvalues
     np.testing.assert_allclose([x[1] for x in told["eigenvalues"]], exact.imag, rtol=1e-9)
+
+
+def test_modes_on_several_massless_bodies_are_right_or_the_bodies_are_named() -> None:
+    system = nx.System("light")
+    ends = ["ground", "m0", "m1", "tip"]
+    for k, name in enumerate(ends[1:]):
+        heavy = {"mass": 1.0, "inertia": (0.02, 0.03, 0.025)} if name == "tip" else {"mass": 0.0, "inertia": (0, 0, 0)}
+        system.add_body(name, **heavy, position=(k + 0.5, 0, -0.2))  # type: ignore[arg-type]
+        axis = (0, 0, 1) if k == 1 else (0, 1, 0)
+        system.add_joint(nx.Revolute(f"j{k}", ends[k], name, at=(k, 0, 0), axis=axis, stiffness=50.0 * (k + 1)))
+    rest = nx.equilibrium(system)
+    with pytest.raises(nx.SolveError, match=r"do not converge; bodies without mass \(m0, m1\) carry others"):
+        nx.linearize(system, rest, modes=1)

@@ -439,7 +439,15 @@ class Pencil:
             size = max(float(np.abs(A @ w).max()), shift * float(np.abs(E @ w).max()), 1e-300)
             off = np.abs(A @ w - lam * (E @ w)).max() / size
             if not off < 1e-4:
-                raise SolveError(f"the modes of {self.system.name!r} do not converge; ask for fewer", time=self.t)
+                light = [
+                    name for name, m in zip(self.model.bodies[1:], self.model.mass[1:, 0], strict=True) if m == 0.0
+                ]
+                advice = (
+                    f"bodies without mass ({', '.join(light[:5])}) carry others: give them some, or leave out modes"
+                    if light
+                    else "ask for fewer"
+                )
+                raise SolveError(f"the modes of {self.system.name!r} do not converge; {advice}", time=self.t)
         return values[upper], units[:, None] * vectors[:, upper]
 
     def _in_units(self, shift: float) -> tuple[sp.csc_matrix, sp.csc_matrix, np.ndarray]:
