@@ -207,8 +207,8 @@ class Read:
             return None
         if steps is None:
             raise InputError(
-                f"inputs of a batch need members that are integrated together, and {apart} keeps them apart: that takes a method of constant "
-                "step in minimal coordinates, like RungeKutta4, no loops or events, and no forces with states or in Python"
+                f"inputs of a batch need members that are integrated together, and {apart} keeps them apart: that takes a method of "
+                "constant step in minimal coordinates, like RungeKutta4, no loops or events, and no forces with states or in Python"
             )
         nv = self._places.nv
         assert nv is not None

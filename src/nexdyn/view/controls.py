@@ -294,7 +294,7 @@ class Controls:
 
     @property
     def moved(self) -> dict[str, Any]:
-        """The coordinates [rad, m] of joints that were put elsewhere by hand: a number, or of joints of several degrees of freedom a list."""
+        """The coordinates [rad, m] of joints that were put elsewhere by hand; a list where a joint has several degrees of freedom."""
         found: dict[str, Any] = {}
         poser = self.viewer.poser
         for dial in self._dials:
