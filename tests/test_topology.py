@@ -52,9 +52,9 @@ def test_every_parent_stands_before_its_children() -> None:
         for a, arc in enumerate(forest.arcs):
             assert -1 <= arc.parent < a
             if arc.joint is not None:
-                assert arc.joint.child is arc.child
+                assert arc.joint.carried is arc.child
                 above = system.ground if arc.parent < 0 else forest.arcs[arc.parent].child
-                assert arc.joint.parent is above
+                assert arc.joint.carrier is above
 
 
 def test_a_mechanism_described_branch_by_branch_keeps_its_order() -> None:

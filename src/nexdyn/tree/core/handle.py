@@ -3,7 +3,7 @@
 An array costs some 60 ns to cross, and a tree is eight of them. A handle is the address of integers: rows of the body
 tables and of the degree of freedom tables, nq, nv, and the addresses of the tables of the model and of the scratch. Who holds a
 handle keeps what it points to: it is made and used inside the tree package only. Interpreted, the number is looked up. It is
-unsigned where the tree has registered joints, whose table of bodies is of ``kinds.OF_ANY``.
+unsigned where the tree has registered or reversed joints, whose table of bodies is of ``kinds.OF_ANY``.
 """
 
 from __future__ import annotations
