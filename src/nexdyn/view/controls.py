@@ -293,11 +293,7 @@ class Controls:
 
     @property
     def moved(self) -> dict[str, Any]:
-<<<<<<< HEAD
         """The coordinates [rad, m] of joints that were put elsewhere by hand: a number, or a list where a joint has several."""
-=======
-        """The coordinates [rad, m] of joints that were put elsewhere by hand; a list where a joint has several degrees of freedom."""
->>>>>>> 4e1a950d2dfc078eb8a23e9d5bcb41889b2137c1
         found: dict[str, Any] = {}
         poser = self.desk.viewer.poser
         for dial in self._dials:
