@@ -126,9 +126,10 @@ OF_STICKING = ("friction", "static_friction", "friction_speed")
 
 def states_differ(system: System, batch: Batch) -> bool:
     """Whether forces of some members have other states than those of the system: a contact whose friction is the number 0 has none."""
+    named = batch.parameters if isinstance(batch.parameters, Mapping) else {}  # all else is refused where it is read
     given = {
         name: list(values)
-        for name, values in (batch.parameters or {}).items()
+        for name, values in named.items()
         if name.rpartition(".")[2] in OF_STICKING and isinstance(values, Collection) and len(values)
     }
     expected, seen = state_labels(system), set[tuple[bool, ...]]()

@@ -106,14 +106,18 @@ def _coordinates(problem: Problem) -> tuple[Run, ...]:
     """The explicit run of the problem in the other coordinates that support it, with the tolerance of its own."""
     found = []
     for run in problem.runs:
-        method, given = run.method, dict[str, Any](tolerance=run.tolerance, until=run.until)
+        method, tolerance, until = run.method, run.tolerance, run.until
         if not isinstance(method, EmbeddedPair):
             continue
         if run.formulation == "minimal coordinates, ABA" and problem.name not in DRIVEN:
-            found.append(Run("minimal coordinates, CRBA", method, dynamics="crba", **given))
-            found.append(Run("minimal coordinates, constraint forces", method, dynamics="cfa", **given))
-        for index1 in (Baumgarte(rtol=method.rtol, atol=method.atol), Partitioning(rtol=method.rtol, atol=method.atol)):
-            found.append(Run(f"absolute coordinates, index 1, {type(index1).__name__.lower()}", index1, **given))
+            found.append(Run("minimal coordinates, CRBA", method, tolerance, "crba", until))
+            found.append(Run("minimal coordinates, constraint forces", method, tolerance, "cfa", until))
+        rtol, atol = method.rtol, method.atol
+        for name, index1 in (
+            ("baumgarte", Baumgarte(rtol=rtol, atol=atol)),
+            ("partitioning", Partitioning(rtol=rtol, atol=atol)),
+        ):
+            found.append(Run(f"absolute coordinates, index 1, {name}", index1, tolerance, until=until))
     return tuple(found)
 
 
