@@ -394,7 +394,7 @@ def test_names_that_nothing_carries_are_refused_for_all() -> None:
     ({"output_every": 0}, "output_every is 0"),
     ({"output_times": [0.5, 0.1]}, "output_times must increase"),
     ({"batch": None, "threads": 2}, "threads and store belong to a batch"),
-    ({"batch": {"inputs": [[0.0, 0.0]]}, "method": nx.DormandPrince()}, r"are integrated together, and DormandPrince\(.*\) keeps them apart"),
+    ({"batch": {"inputs": [[0.0, 0.0]]}, "method": nx.DormandPrince()}, r"together, and DormandPrince\(.*\) keeps them apart"),
     ({"t_end": -1.0}, "t_end is -1 s"),
 ])  # fmt: skip
 def test_wrong_arguments_beside_a_batch_are_refused(options: dict[str, Any], message: str) -> None:
