@@ -126,6 +126,13 @@ def test_trees_of_every_joint_move_as_in_minimal_coordinates(reference: Any, met
         agree(result.transmitted(joint)[0], reference.transmitted(joint)[0], 1e-6)
 
 
+def test_what_a_joint_transmits_at_the_start_is_told_alike_by_the_assembly(reference: Any) -> None:
+    """What speeds a rotor up does not reach the child."""
+    report = nx.assemble(reference.system)
+    for joint in reference.system.joints:
+        agree(np.concatenate(report.transmitted(joint)), reference.transmitted(joint)[0], 1e-8)
+
+
 def test_hht_has_order_2_with_it(reference: Any) -> None:
     system = rotors_everywhere()
 

@@ -179,8 +179,7 @@ def tells_the_same_as_of_a_body_that_the_ground_holds() -> None:
         np.testing.assert_allclose([*same.reaction(kind).force, *same.reaction(kind).moment], expected, atol=1e-10)
         expected = np.concatenate(wanted.transmitted(kind))
         np.testing.assert_allclose(np.concatenate(same.transmitted(kind)), expected, atol=1e-10)
-        if "armature" not in given:
-            np.testing.assert_allclose(result.transmitted(kind)[0], expected, atol=1e-10)
+        np.testing.assert_allclose(result.transmitted(kind)[0], expected, atol=1e-10)
 
 
 def obeys_the_laws_of_trees() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.absolute.model.armature import RotorsOfJoints, rotor_rows
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceTables, force_tables, frames_a, frames_b
 from nexdyn.forces.torsion_spring import TURNS, Twist
@@ -335,6 +336,17 @@ def effort_on_child(
         return np.zeros(6)
     _, b, _, wrench = loads.wrenches(q, v, t, states, apart=joint)[1][joint]
     return np.concatenate([rotation_matrix(q[b, :4]).T @ wrench[:3], wrench[3:]])
+
+
+def rotors_on_child(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, a: np.ndarray, joint: str) -> np.ndarray:
+    """−I_a q̈ Bᵀ: (torque in its axes, force in the world) (6,) of a joint's armature on its child; B as in ``absolute.model.armature``."""
+    rotors, index = model.rotors, RotorsOfJoints(model.rotors.joints)
+    own = index.pair == list(model.system.joints).index(joint)
+    if not own.any():
+        return np.zeros(6)
+    B, drift = rotor_rows(rotors, model.tables.frames, q, v)
+    rate = np.einsum("nsi,nsi->n", B, a[np.stack([index.parent, index.child], axis=1)]) + drift
+    return np.asarray(-(rotors.inertia[own, 0] * rate[own]) @ B[own, 1])
 
 
 _OnJoint = tuple[int, int, np.ndarray, np.ndarray]

@@ -12,7 +12,7 @@ from nexdyn.absolute.model.configuration import row_units
 from nexdyn.absolute.model.initial import at_joint, joint_wrench, minimum_norm, rows_wrench
 from nexdyn.absolute.model.mobility import Motion
 from nexdyn.absolute.model.model import AbsoluteModel
-from nexdyn.assembly.loads import effort_on_child
+from nexdyn.assembly.loads import effort_on_child, rotors_on_child
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.constraint_rows import tied_joints
 from nexdyn.errors import InputError, unknown
@@ -193,11 +193,14 @@ class AssemblyReport(metaclass=CheckedCalls):
         )
 
     def transmitted(self, joint: str) -> tuple[np.ndarray, np.ndarray]:
-        """(force [N], moment [N m]) of the whole of a joint on its child: reaction, drivers, couplings, its springs and its motors."""
+        """(force [N], moment [N m]) of the whole of a joint on its child: reaction, drivers, couplings, its springs and its motors, less
+        what these give to its armature."""
         self._require_joint(joint)
         found = self.reaction(joint)
         model = self.model
-        extra = at_joint(model, self.q, joint, effort_on_child(model, self.q, self.v, joint, self.t, self.states))
+        on_child = effort_on_child(model, self.q, self.v, joint, self.t, self.states)
+        on_child = on_child + rotors_on_child(model, self.q, self.v, self.a, joint)
+        extra = at_joint(model, self.q, joint, on_child)
         beyond = [
             row.index
             for row in model.rows
