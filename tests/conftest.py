@@ -74,10 +74,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 LONGEST_FIRST = (
-    "test_matrix", "test_batch", "test_register_joint", "test_matrix_pairs", "test_turns", "test_units", "test_random_systems", "test_documents",
-    "test_examples", "test_verify", "test_matrix_runs", "test_shipped_kernels", "test_variants", "test_view_page", "test_batch_alone", "test_cli",
-    "test_view", "test_kernel_cache", "test_view_ask", "test_cli_process", "test_view_moments", "test_continuing",
-    "test_continuing_killed", "test_sweep",
+    "test_matrix", "test_batch", "test_register_joint", "test_matrix_pairs", "test_turns", "test_units", "test_random_systems",
+    "test_documents", "test_examples", "test_verify", "test_matrix_runs", "test_shipped_kernels", "test_variants", "test_view_page",
+    "test_batch_alone", "test_cli", "test_view", "test_kernel_cache", "test_view_ask", "test_cli_process", "test_view_moments",
+    "test_continuing", "test_continuing_killed", "test_sweep",
 )  # fmt: skip
 """Files by what they take, cold; the others follow, those with the most tests first. What is long and last keeps one core busy alone.
 Lanes, in test_batch and test_turns, share no kernel with the matrix: two workers that begin with the same compile all of it twice."""

@@ -37,7 +37,7 @@ def thin_rod() -> nx.System:
 
 
 def stiff() -> nx.System:
-    """A pendulum whose hinge is a bushing of 1e5 N/m."""
+    """A pendulum on a spring of 3e3 N/m, 1.4 rad/s against 55 rad/s."""
     system = nx.System("stiff", gravity=G)
     bob = system.add_body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0))
     system.add_joint(nx.Planar("plane", "ground", bob, at=(0.5, 0, 0), axis=(0, 1, 0)))

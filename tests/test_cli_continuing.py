@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from continuing_lab import DT, END, HALF, arm, state
+from continuing_lab import DT, END, HALF, arm, four_bar, state
+from turns import in_turns
 
 import nexdyn as nx
 from nexdyn.cli import main
@@ -84,6 +85,22 @@ def test_a_run_goes_on_from_a_file_as_if_it_had_not_stopped(scene: nx.System, op
     np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=tolerance * np.abs(ends[0]).max())
     energies = [x.energy()["total"].values[-1] for x in (whole, rest)]
     assert energies[1] == pytest.approx(energies[0], rel=10.0 * tolerance)
+
+
+@pytest.mark.parametrize(
+    ("options", "tolerance"), in_turns(pytest.param(*given, id=name) for name, given in METHODS.items())
+)
+def test_a_loop_goes_on_from_a_file(
+    options: str, tolerance: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nx.save_scene(four_bar(), tmp_path / "four-bar.yaml")
+    monkeypatch.chdir(tmp_path)
+    whole = run(f"four-bar.yaml {options} --t-end {END}", "whole.nc")
+    run(f"four-bar.yaml {options} --t-end {HALF}", "half.nc")
+    rest = run(f"half.nc --t-end {END}", "rest.nc")
+    assert float(rest.t[0]) == HALF
+    ends = [state(x) for x in (whole, rest)]
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=tolerance * np.abs(ends[0]).max())
 
 
 @pytest.mark.parametrize("name", ["slip", "harder"])
