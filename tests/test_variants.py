@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from turns import in_turns
 
 import nexdyn as nx
 from nexdyn import variants
@@ -43,14 +44,17 @@ METHODS: dict[str, nx.RungeKutta4 | nx.HHT | nx.ImplicitEuler | nx.SemiImplicitE
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "method"),
-    [
-        *((pendulum, method) for method in METHODS),
-        (hinged, "rk4"),
-        (hinged, "hht"),
-        (four_bar, "rk4"),
-        (four_bar, "hht"),
-        (coin, "hht"),
-    ],  # what a mechanism has decides under each method; all of all would compile for minutes
+    in_turns(
+        [
+            *((pendulum, method) for method in METHODS),
+            (hinged, "rk4"),
+            (hinged, "hht"),
+            (four_bar, "rk4"),
+            (four_bar, "hht"),
+            (coin, "hht"),
+        ],
+        of=3,
+    ),  # what a mechanism has decides under each method; all of all would compile for minutes
 )
 def test_kernels_of_what_it_has_and_of_the_richest_move_a_mechanism_alike(
     made: Callable[[], nx.System], method: str, monkeypatch: pytest.MonkeyPatch
