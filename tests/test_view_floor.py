@@ -219,7 +219,7 @@ def test_flat_parts_of_a_curved_terrain_are_found_in_one_pass() -> None:
     x = np.linspace(-1.0, 1.0, 41)
     heights = tuple(tuple(float(h) for h in row) for row in 0.1 * np.sin(3.0 * x)[:, None] * np.cos(2.0 * x)[None, :])
     surface = (
-        _Drawing(nx.System())._shape("terrain", 0, nx.HeightField(heights, (2.0, 2.0), bottom=-1.0), GREY)[0].surface
+        _Drawing(nx.System()).pieces_of("terrain", 0, nx.HeightField(heights, (2.0, 2.0), bottom=-1.0), GREY)[0].surface
     )
     vertices = surface.vertices.astype(float)
     found = _faces(vertices, surface.faces, np.array([0.0, 0.0, 1.0]))
