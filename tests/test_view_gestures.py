@@ -197,6 +197,7 @@ def test_a_changed_parameter_is_written_by_the_button(browser: Any, tmp_path: Pa
     with on_a_free_port(system) as viewer, opened(browser, viewer.address) as tab:
         editing = Editing(viewer, functools.partial(write_numbers, file))
         editing.show(system, nx.assemble(system))
+        tab.caught_up(viewer.server)  # its keys are known to the page
         tab.page.keyboard.press("l")
         tab.comes_true(lambda: viewer.session is not None and viewer.session.t > 0.05)
         slide(tab, "L", "End")
