@@ -60,8 +60,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Workers of `-n auto`: one a core and one more, for a third of the time is waiting for browsers, as far as memory goes; a single file
-    needs none."""
+    """Workers of `-n auto`: one a core as far as memory goes; a single file needs none."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     files = {argument.split("::")[0] for argument in config.args}
@@ -71,7 +70,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return cores
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(1, min(cores + 1, int(memory / MEMORY_OF_A_WORKER)))
+    return max(1, min(cores, int(memory / MEMORY_OF_A_WORKER)))
 
 
 LONGEST_FIRST = (

@@ -25,14 +25,14 @@ def workers(*arguments: str) -> int | None:
     return conftest.pytest_xdist_auto_num_workers(given)
 
 
-def test_a_single_file_runs_in_one_process_and_all_files_in_one_more_than_there_are_cores(
+def test_a_single_file_runs_in_one_process_and_all_files_on_all_cores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(3)), raising=False)
     assert workers("tests/test_ci.py") == workers("tests/test_ci.py::a", "tests/test_ci.py::b") == 0
     monkeypatch.setattr(conftest, "MEMORY_OF_A_WORKER", 1.0)
-    assert workers("tests") == workers("tests/test_ci.py", "tests/test_errors.py") == 4
+    assert workers("tests") == workers("tests/test_ci.py", "tests/test_errors.py") == 3
     monkeypatch.setattr(conftest, "MEMORY_OF_A_WORKER", 1e20)
     assert workers("tests") == 1
 
