@@ -74,15 +74,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 LONGEST_FIRST = (
-    "test_matrix", "test_batch", "test_view_page", "test_register_joint", "test_view_record", "test_matrix_pairs", "test_view_ask",
-    "test_turns", "test_terminal", "test_units", "test_screens", "test_random_systems", "test_view_contact", "test_documents",
-    "test_view_live", "test_examples", "test_view_moments", "test_verify", "test_view_caps", "test_matrix_runs", "test_view_look",
-    "test_shipped_kernels", "test_view_sharing", "test_variants", "test_view_hands", "test_batch_alone", "test_view_gestures",
-    "test_cli", "test_view_sizes", "test_kernel_cache", "test_view", "test_cli_process", "test_view_parallel", "test_continuing",
-    "test_view_robots", "test_continuing_killed", "test_sweep",
+    "test_matrix", "test_batch", "test_register_joint", "test_matrix_pairs", "test_turns", "test_units", "test_random_systems",
+    "test_documents", "test_examples", "test_verify", "test_matrix_runs", "test_shipped_kernels", "test_variants", "test_view_page",
+    "test_batch_alone", "test_cli", "test_view", "test_kernel_cache", "test_view_ask", "test_cli_process", "test_view_moments",
+    "test_continuing", "test_continuing_killed", "test_sweep",
 )  # fmt: skip
-"""Files by what they take, cold, in turn with those that wait for a browser or a terminal; the others follow, those with the most tests
-first. What is long and last keeps one core busy alone.
+"""Files by what they take, cold; the others follow, those with the most tests first. What is long and last keeps one core busy alone.
 Lanes, in test_batch and test_turns, share no kernel with the matrix: two workers that begin with the same compile all of it twice."""
 
 
