@@ -218,7 +218,7 @@ class SparseSearch(Search):
         values, vectors = spla.eigsh(
             sp.csr_matrix(K), count, M=M, sigma=-raised, OPinv=inverse, v0=start, which="LM", tol=1e-12
         )
-        # Of stiff motions beside soft ones 1/(κ + τ) is told with the rounding of the softest; on their plane κ is told with its own.
+        # Where some motions are much softer than others, 1/(κ + τ) has the rounding of the softest; on their plane κ has its own.
         on_them = vectors.T @ (K @ vectors), vectors.T @ (M @ vectors)
         values, turned = scipy.linalg.eigh(*on_them)
         vectors = vectors @ turned
