@@ -99,3 +99,31 @@ def test_members_of_a_batch_start_as_runs_alone(method: Any, tie: str) -> None:
     batch = nx.Batch(q0={"W": [0.3, 0.4], "P": [(0.3 - OFFSET) / FACTOR, 5.0]})
     result = nx.simulate(pair(tie, {}, {}), 2e-3, method=method, batch=batch)
     assert list(result.failures) == [1] and "q0 of joint 'W'" in str(result.failures[1])
+
+
+@pytest.mark.parametrize("tie", ["gear", "mimic"])
+@pytest.mark.parametrize("method", methods(), ids=lambda m: type(m).__name__)
+def test_events_change_a_state_whose_start_a_follower_asked_for(tie: str, method: Any) -> None:
+    """The start that is described counts at the start alone; a follower that an event puts elsewhere takes its leader along."""
+    for turned, speed in (({}, 2.0), ({"W": [1.0]}, 1.0), ({"P": [1.0 / FACTOR]}, 1.0)):
+        system = pair(tie, {}, {"q0": 0.5, "v0": 2.0})
+        system.parameter("k", 0.0)
+        system.add_force(nx.JointForce("motor", "P", effort="=k"))
+
+
+        def put(state: Any, turned: dict[str, list[float]] = turned) -> None:
+            state.velocity.update(turned)
+
+        system.add_event(nx.Event("change", time=0.05, parameters={"k": 1e-12}, action=put))
+        result = nx.simulate(system, 0.1, method=method)
+        assert [event["time"] for event in result.events] == pytest.approx([0.05], abs=1e-9)
+        end = float(result.joint_position("W").values.ravel()[-1])
+        assert end == pytest.approx(0.5 + 0.05 * 2.0 + 0.05 * speed, abs=1e-6)
+
+
+@pytest.mark.parametrize("tie", ["gear", "mimic"])
+def test_a_start_given_as_an_array_takes_the_place_of_what_followers_ask_for(tie: str) -> None:
+    system = pair(tie, {}, {"q0": 0.5, "v0": 2.0})
+    result = nx.simulate(system, 2e-3, method=nx.RungeKutta4(1e-3), q0=[0.3], v0=[-1.0])
+    assert float(result.joint_position("P").values.ravel()[0]) == 0.3
+    assert float(result.joint_velocity("P").values.ravel()[0]) == -1.0

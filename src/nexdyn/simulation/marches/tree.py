@@ -330,11 +330,13 @@ class Simulation(Runs):
             assert new.closed is not None
             new.closed.turned_over = self.closed.turned_over
             return new
-        q, v = states_of(observed)
+        q, v = (
+            vector(self.tree, change, what, vector(self.tree, now, what, start))
+            for now, change, what, start in zip(states_of(observed), (position, velocity), ("q0", "v0"), (self.q, self.v), strict=True)
+        )
         new = type(self)(
-            system, self.method, q0={**q, **(position or {})}, v0={**v, **(velocity or {})}, dynamics=self.dynamics,
-            output_every=self.output_every,
-        )  # fmt: skip
+            system, self.method, q0=q, v0=v, dynamics=self.dynamics, output_every=self.output_every
+        )
         new.t = t
         return new
 

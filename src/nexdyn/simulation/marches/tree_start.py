@@ -35,7 +35,7 @@ def tree_start(tree: Tree, initial: Any, q0: Any, v0: Any, gaps: dict[str, tuple
 def state_before(tree: Tree, initial: Any, q0: Any, gaps: dict[str, tuple[float, float]]) -> State:
     """The state to start from where q0 and v0 say nothing."""
     if initial is None:
-        given = () if q0 is None else q0 if isinstance(q0, Mapping) else tree.coordinates
+        given = () if q0 is None else q0 if isinstance(q0, Mapping) else tuple(tree.coordinates)
         return 0.0, described_coordinates(tree, given, gaps), tree.initial_velocity()
     if isinstance(initial, AssemblyReport):
         if initial.model.system is not tree.system:
