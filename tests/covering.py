@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 Row = dict[str, Hashable]
 Pair = frozenset[tuple[str, Hashable]]
 Rule = tuple[tuple[str, ...], Callable[..., bool]]
-CANDIDATES = 20
+CANDIDATES = 12
 """Rows of which the best is taken."""
 
 
@@ -24,13 +24,9 @@ def pairs(row: Row) -> set[Pair]:
     return {frozenset(two) for two in itertools.combinations(row.items(), 2)}
 
 
-def keeps(row: Row, rules: Sequence[Rule], last: str | None = None) -> bool:
-    """Whether a row, which may lack factors, keeps the rules (that name the factor `last`)."""
-    return all(
-        rule(*(row[name] for name in names))
-        for names, rule in rules
-        if (last is None or last in names) and all(name in row for name in names)
-    )
+def keeps(row: Row, rules: Sequence[Rule]) -> bool:
+    """Whether a row, which may lack factors, keeps the rules."""
+    return all(rule(*(row[name] for name in names)) for names, rule in rules if all(name in row for name in names))
 
 
 def rows(
@@ -38,54 +34,55 @@ def rows(
 ) -> tuple[list[Row], set[Pair]]:
     """The rows, and the pairs that no row can hold."""
     rng = random.Random(seed)
-    left = [
+    left = dict.fromkeys(
         frozenset(((a, x), (b, y)))
         for a, b in itertools.combinations(factors, 2)
         for x in factors[a]
         for y in factors[b]
-    ]
+    )
+    of = {name: [rule for rule in rules if name in rule[0]] for name in factors}
     found: list[Row] = []
     impossible: set[Pair] = set()
     while left:
-        candidates = [row for _ in range(CANDIDATES) if (row := _row_with(left[0], factors, rules, rng)) is not None]
-        if not candidates:
-            impossible.add(left.pop(0))
+        first = next(iter(left))
+        if _row_with(first, factors, of, rng) is None:  # which tries all
+            impossible.add(first)
+            del left[first]
             continue
-        wanted = set(left)
-        best = max(candidates, key=lambda row: len(pairs(row) & wanted))
+        candidates = [row for _ in range(CANDIDATES) if (row := _row_with(first, factors, of, rng))]
+        best, seen = max(((row, pairs(row) & left.keys()) for row in candidates), key=lambda x: len(x[1]))
         found.append(best)
-        seen = pairs(best)
-        left = [pair for pair in left if pair not in seen]
+        for pair in seen:
+            del left[pair]
     return found, impossible
 
 
 def _row_with(
-    pair: Pair, factors: Mapping[str, Sequence[Hashable]], rules: Sequence[Rule], rng: random.Random
+    pair: Pair, factors: Mapping[str, Sequence[Hashable]], of: Mapping[str, Sequence[Rule]], rng: random.Random
 ) -> Row | None:
-    """A random row that holds a pair; None where the rules exclude it."""
+    """A random row that holds a pair; None where the rules exclude it. of: name of a factor → the rules that name it."""
     row = dict(pair)
-    if not keeps(row, rules):
+    if not all(keeps(row, of[name]) for name in row):
         return None
-    bound = {name: sum(name in names for names, _ in rules) for name in factors}
     names = [name for name in factors if name not in row]
     rng.shuffle(names)
-    names.sort(key=lambda name: -bound[name])  # what most rules bind comes first, so that contradictions show early
+    names.sort(key=lambda name: -len(of[name]))  # what most rules bind comes first, so that contradictions show early
     untried: list[list[Hashable]] = []
     while len(untried) < len(names):
         name = names[len(untried)]
         untried.append(rng.sample(list(factors[name]), len(factors[name])))
-        while untried and not _next(row, names[len(untried) - 1], untried[-1], rules):
+        while untried and not _next(row, names[len(untried) - 1], untried[-1], of):
             untried.pop()
         if not untried:
             return None
     return row
 
 
-def _next(row: Row, name: str, levels: list[Hashable], rules: Sequence[Rule]) -> bool:
+def _next(row: Row, name: str, levels: list[Hashable], of: Mapping[str, Sequence[Rule]]) -> bool:
     """Give a factor the next of its levels that keeps the rules; without one it is taken from the row."""
     while levels:
         row[name] = levels.pop()
-        if keeps(row, rules, name):
+        if keeps(row, of[name]):
             return True
     row.pop(name, None)
     return False

@@ -2,7 +2,8 @@
 
     rng_of(n)                 the generator of row n, of this run's seed and of n
     drawn(rng, …)             bodies, places of joints, where loops close, perhaps a third body, and a start
-    is_regular(system)        whether the mechanism is well conditioned as described
+    is_regular(system)        whether the mechanism can start, and is well conditioned there
+    in_world(given, hand)     a constraint of the matrix between the ground and a hand that is drawn
 
 The hand stays where forces from the ground find it. All else is drawn: masses, inertias and centres of mass, where the arm is and
 how the hand is turned, the lengths between joints, their axes, gravity, and the rod or ring that closes a loop. A mechanism with
@@ -20,13 +21,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from matrix_skeleton import HAND
+from matrix_skeleton import ARM, HAND
 from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 from turns import TURN
 
 import nexdyn as nx
-from nexdyn.absolute.model.model import absolute_model
 from nexdyn.joints import JOINTS
 
 SEED = int(os.environ.get("NEXDYN_PAIRS") or TURN % 4)
@@ -137,14 +137,37 @@ def drawn(rng: np.random.Generator, form: str, with_com: bool, is_turned: bool, 
 
 
 def conditions(system: nx.System) -> tuple[float, float]:
-    """(σ_min of the rows, λ_min of the mass along what they leave), as described."""
-    model = absolute_model(system)
-    J, M = np.asarray(model.jacobian(model.q)), np.asarray(model.mass_matrix(model.q))
-    N = null_space(J) if len(J) else np.eye(model.nv)
+    """(σ_min of the rows, λ_min of the mass along what they leave), where a run starts."""
+    start = nx.assemble(system)
+    J, M = np.asarray(start.model.jacobian(start.q)), np.asarray(start.model.mass_matrix(start.q))
+    N = null_space(J) if len(J) else np.eye(start.model.nv)
     gain = float(np.linalg.svd(J, compute_uv=False)[-1]) if len(J) else 1.0
     return gain, float(np.linalg.eigvalsh(N.T @ M @ N)[0]) if N.size else 0.0
 
 
 def is_regular(system: nx.System) -> bool:
-    gain, lightest = conditions(system)
+    try:
+        gain, lightest = conditions(system)
+    except nx.NexDynError:
+        return False
     return gain > GAIN and lightest > LIGHT
+
+
+def in_world(given: dict[str, Any], hand: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a constraint between the arm and the hand of `matrix_skeleton`, neither of which is turned, for one between the ground
+    and a hand that is turned and at the same place. Frames that are to be in one place are, and lengths are as they are found."""
+    w, *xyz = hand["orientation"]
+    to_hand = Rotation.from_quat([*xyz, w]).inv().as_matrix()
+    found = {x: y for x, y in given.items() if x not in ("length", "along")}
+    if "axis_a" in given and "axis_b" in given and given["axis_a"] == given["axis_b"]:
+        found["anchor_a"] = tuple(np.asarray(HAND) + given["anchor_b"])
+        found |= {"reference_a": (1.0, 0.1, 0.0), "reference_b": (1.0, 0.1, 0.0)}
+    else:
+        found["anchor_a"] = tuple(np.asarray(given.get("anchor_a", (0.0, 0.0, 0.0))) + ARM["position"])
+    return found | {x: tuple(to_hand @ found[x]) for x in ("anchor_b", "axis_b", "reference_b") if x in found}
+
+
+def yaw(orientation: tuple[float, ...]) -> float:
+    """The first of three angles about z, y and x, each of the frame that those before left."""
+    w, *xyz = orientation
+    return float(Rotation.from_quat([*xyz, w]).as_euler("ZYX")[0])

@@ -143,6 +143,15 @@ APART_JOINT = {
 }
 
 
+def start_of(cls: Any) -> tuple[float, ...]:
+    """A q0 of a kind of joints, somewhat away from zero."""
+    start = np.array([1.0, 0.0, 0.0, 0.0][: 4 * (cls.nq > cls.nv)] + [0.0] * (cls.nq - 4 * (cls.nq > cls.nv)))
+    start[-min(3, cls.nv) :] += 0.15
+    if cls.nq > cls.nv:
+        start[:4] /= np.linalg.norm(start[:4])
+    return tuple(start)
+
+
 def joint(kind: str) -> Element:
     """A joint with coordinates, between arm and hand, placed in the world."""
     cls: Any = JOINTS[kind]
@@ -167,12 +176,7 @@ def joint(kind: str) -> Element:
                 apart[attribute] = "a quaternion has no angle to spring back from: refused as described"
                 continue
             base[attribute], changes[attribute] = value, other
-        start = [1.0, 0.0, 0.0, 0.0][: 4 * (cls.nq > cls.nv)] + [0.0] * (cls.nq - 4 * (cls.nq > cls.nv))
-        moved = np.array(start)
-        moved[-min(3, cls.nv) :] += 0.15
-        if cls.nq > cls.nv:
-            moved[:4] /= np.linalg.norm(moved[:4])
-        changes["q0"] = tuple(moved)
+        changes["q0"] = start_of(cls)
         base["v0"], changes["v0"] = (0.4,) * cls.nv, (-0.3,) * cls.nv
     else:
         apart |= dict.fromkeys(IN_MOTION, "a fixed joint has no coordinate")

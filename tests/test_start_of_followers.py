@@ -110,7 +110,6 @@ def test_events_change_a_state_whose_start_a_follower_asked_for(tie: str, method
         system.parameter("k", 0.0)
         system.add_force(nx.JointForce("motor", "P", effort="=k"))
 
-
         def put(state: Any, turned: dict[str, list[float]] = turned) -> None:
             state.velocity.update(turned)
 

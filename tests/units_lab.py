@@ -3,7 +3,8 @@
     other = in_units(system, Units(mass=2.0**20, length=2.0**-10, time=2.0**6))
 
 In the new units one kilogram is `mass`, one metre `length` and one second `time`. Every attribute of every class has its dimension in
-the tables below; one without fails `test_units.py`. What has no other description, a function of the user's, is refused.
+the tables below; one without fails `test_units.py`. Functions of the user's are given numbers in SI, and what they tell is scaled; their
+states, and parameters, are taken as numbers without dimension. Functions and actions of events are refused.
 
     a quantity of dimension (a, b, c) is multiplied by  massᵃ lengthᵇ timeᶜ
 """
@@ -54,6 +55,7 @@ def per(a: Dimension, b: Dimension, power: float = 1) -> Dimension:
 
 SPEED, FORCE = per(LENGTH, TIME), per(ENERGY, LENGTH)
 RATE, TORQUE = per(NUMBER, TIME), ENERGY
+ACCELERATION = per(SPEED, TIME)
 
 # --- what a coordinate q makes of the attributes of its joint -------------------------------------------------------
 
@@ -107,6 +109,8 @@ FORCES: dict[type, dict[str, Dimension]] = {
         "torque": TORQUE,
     },
     nx.Bushing: PLACES,
+    nx.UserForce: PLACES,
+    nx.GravityField: {},
     nx.PointGravity: {"mu": (0, 3, -2), "at": LENGTH, "anchor": LENGTH},
     nx.ForceTable: {**PLACES, "deflections": LENGTH, "forces": FORCE, "rest": LENGTH, "damping": per(FORCE, SPEED)},
     nx.PlaneContact: {
@@ -154,6 +158,8 @@ IN_JOINTS: dict[type, dict[str, Callable[[Dimension], Dimension]]] = {
         "target": lambda q: per(q, TIME),
         "feedforward": lambda q: per(ENERGY, q),
     },
+    nx.UserJointForce: {},
+    nx.Controller: {},
     nx.TorqueActuator: {"target": lambda q: per(ENERGY, q)},
     nx.JointStop: {
         "lower": lambda q: q,
@@ -194,7 +200,7 @@ NUMBERS = {
     "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
     "gradient", "hessian", "rest", "multiplier", "static_friction", "friction_stiffness", "friction_damping", "hollow",
     "friction_across", "friction_direction_a", "friction_direction_b", "angles", "law", "centre",
-    "free", "on", "slide", "frame", "angle", "seen_from", "normal_force",
+    "free", "on", "slide", "frame", "angle", "seen_from", "normal_force", "initial_states", "state_names", "state_sizes", "state_units",
 }  # fmt: skip
 SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule, nx.HeightField)
 """What bodies of the matrix are made of."""
@@ -223,8 +229,64 @@ IN_EVENTS = {
     "once",
 }
 """Names and choices of events."""
-REFUSED = (nx.UserForce, nx.UserJointForce, nx.GravityField, nx.Controller, nx.UserConstraint, nx.VelocityConstraint)
-"""What a function of the user's describes: only they can give it in other units."""
+
+
+# --- functions of the user's ----------------------------------------------------------------------------------------
+
+
+def in_joint(f: Callable[..., float], q: Dimension, units: Units) -> Callable[..., float]:
+    """An effort of (t, q, v), or of (t, q, v, z, rate)."""
+    second, size, effort = units.time, units.factor(q), units.factor(per(ENERGY, q))
+
+    def law(t: float, x: float, v: float, *states: Any) -> float:
+        told = f(t / second, x / size, v / (size / second), *states)
+        for rate in states[1:]:
+            rate /= second
+        return effort * told
+
+    return law
+
+
+def between(f: Callable[..., None], units: Units) -> Callable[..., None]:
+    """A wrench of (t, A, B, out), or of (t, A, B, z, out, rate)."""
+    second, metre = units.time, units.length
+    of_frame = np.repeat([metre, 1.0, 1.0 / second, metre / second], [3, 9, 3, 3])
+    of_wrench = np.repeat([units.factor(TORQUE), units.factor(FORCE)], 3)
+
+    def law(t: float, A: np.ndarray, B: np.ndarray, *others: np.ndarray) -> None:
+        f(t / second, A / of_frame, B / of_frame, *others)
+        *states, out = others if len(others) == 1 else (others[0], others[2], others[1])
+        out *= of_wrench
+        for rate in states[1:]:
+            rate /= second
+
+    return law
+
+
+def of_row(f: Callable[..., float], units: Units) -> Callable[..., float]:
+    """What of (t, x, R) is 0, a length."""
+    return lambda t, x, R: units.length * f(t / units.time, x / units.length, R)
+
+
+def of_rates(f: Callable[..., None], units: Units) -> Callable[..., None]:
+    """The coefficients, by (t, x, R, out), of a velocity that is 0: of ẋ, of ω, and the velocity that both make."""
+    of_terms = np.repeat([1.0, units.length, units.length / units.time], [3, 3, 1])
+
+    def law(t: float, x: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
+        f(t / units.time, x / units.length, R, out)
+        out *= of_terms
+
+    return law
+
+
+def of_place(f: Callable[..., None], units: Units) -> Callable[..., None]:
+    """An acceleration of (t, x, out)."""
+
+    def law(t: float, x: np.ndarray, out: np.ndarray) -> None:
+        f(t / units.time, x / units.length, out)
+        out *= units.factor(ACCELERATION)
+
+    return law
 
 
 def scaled(value: Any, dimension: Dimension, units: Units) -> Any:
@@ -316,6 +378,8 @@ def joint_in(joint: Joint, units: Units) -> dict[str, Any]:
             change[attribute] = replace(
                 value, **{f.name: scaled(getattr(value, f.name), LENGTH, units) for f in fields(value)}
             )
+        elif attribute == "function":
+            change[attribute] = (of_rates if isinstance(joint, nx.VelocityConstraint) else of_row)(value, units)
         elif attribute not in NUMBERS and attribute not in OF_COORDINATE:
             raise KeyError(f"{type(joint).__name__}.{attribute} has no dimension in tests/units_lab.py")
     return change
@@ -335,7 +399,12 @@ def force_in(force: Any, system: nx.System, units: Units) -> dict[str, Any]:
         if isinstance(force, nx.PlaneContact | nx.SphereContact):
             of["stiffness"] = per(FORCE, LENGTH, force.exponent)
     for attribute, value in public(force):
-        if isinstance(force, nx.Bushing) and attribute in ("stiffness", "damping"):
+        if attribute == "function":
+            change[attribute] = (
+                in_joint(value, q, units) if force.joint_name is not None
+                else (of_place if isinstance(force, nx.GravityField) else between)(value, units)
+            )  # fmt: skip
+        elif isinstance(force, nx.Bushing) and attribute in ("stiffness", "damping"):
             scale = (TORQUE,) * 3 + (per(FORCE, LENGTH),) * 3
             turn = TIME if attribute == "damping" else NUMBER
             change[attribute] = tuple(scaled(x, times(d, turn), units) for x, d in zip(value, scale, strict=True))
@@ -404,8 +473,8 @@ def driver_in(driver: Any, system: nx.System, units: Units) -> dict[str, Any]:
 
 
 def event_in(event: nx.Event, system: nx.System, units: Units) -> dict[str, Any]:
-    """Raises ValueError where a function of the user's watches or acts, or parameters change, whose dimensions nothing tells."""
-    if event.function is not None or event.action is not None or event.parameters:
+    """Raises ValueError where a function of the user's watches or acts."""
+    if event.function is not None or event.action is not None:
         raise ValueError(f"{event} is of the user's")
     unknown = {attribute for attribute, _ in public(event)} - IN_EVENTS - {
         "value", "time", "tolerance", "function", "action", "parameters",
@@ -438,20 +507,20 @@ def _name(body: Any) -> str:
 REGISTRIES = (
     "bodies", "joints", "couplings", "markers", "measures", "drivers", "forces", "contacts", "gravities", "events",
 )  # fmt: skip
-"""All that a system consists of, but its parameters: what a value is of, an expression tells."""
+"""All that a system consists of, but its parameters."""
 
 
 def in_units(system: nx.System, units: Units) -> nx.System:
-    """The system in other units. Raises ValueError for what only a function of the user's describes."""
-    other = nx.System(system.name, gravity=scaled(tuple(system.gravity), per(SPEED, TIME), units))
+    """The system in other units. Raises ValueError for functions and actions of events."""
+    other = nx.System(system.name, gravity=scaled(tuple(system.gravity), ACCELERATION, units))
+    for name, value in system.values.items():
+        other.parameter(name, value)
     for body in system.bodies.values():
         for attribute, _ in public(body):
             if attribute not in BODY and attribute not in NUMBERS:
                 raise KeyError(f"Body.{attribute} has no dimension in tests/units_lab.py")
         other.add_body(body.copied(**{name: scaled(getattr(body, name), d, units) for name, d in BODY.items()}))
     for joint in system.joints.values():
-        if isinstance(joint, REFUSED):
-            raise ValueError(f"{joint} is a function of the user's")
         ends = {"parent": joint.parent.name, "child": joint.child.name}
         change = joint_in(joint, units)
         if joint.mimic is not None:
@@ -469,16 +538,12 @@ def in_units(system: nx.System, units: Units) -> nx.System:
     for driver in system.drivers.values():
         other.add_driver(driver.copied(**driver_in(driver, system, units)))
     for force in system.forces.values():
-        if isinstance(force, REFUSED):
-            raise ValueError(f"{force} is a function of the user's")
         if force.part_of is not None:
             continue
         other.add_force(force.copied(**force_in(force, system, units)))
     for contact in system.contacts.values():
         other.add_contact(contact.copied(**contact_in(contact, units)))
     for gravity in system.gravities.values():
-        if gravity.function is not None:
-            raise ValueError(f"{gravity} is a function of the user's")
         dimensions = FORCES[nx.PointGravity]
         if unknown := {attribute for attribute, _ in public(gravity)} - {
             *dimensions,
@@ -488,9 +553,10 @@ def in_units(system: nx.System, units: Units) -> nx.System:
             "function",
         }:
             raise KeyError(f"{unknown} of Gravity has no dimension in tests/units_lab.py")
-        other.add_gravity(
-            gravity.copied(**{name: scaled(getattr(gravity, name), d, units) for name, d in dimensions.items()})
-        )
+        change = {name: scaled(getattr(gravity, name), d, units) for name, d in dimensions.items()}
+        if gravity.function is not None:
+            change["function"] = of_place(gravity.function, units)
+        other.add_gravity(gravity.copied(**change))
     for measure in system.measures.values():
         unknown = {attribute for attribute, _ in public(measure)} - IN_MEASURES
         if unknown or type(measure) not in OF_MEASURE:
@@ -507,7 +573,6 @@ def in_units(system: nx.System, units: Units) -> nx.System:
 
 # --- what is compared ----------------------------------------------------------------------------------------------
 
-ACCELERATION = per(SPEED, TIME)
 OF_BODIES: dict[str, Dimension] = {
     "position": LENGTH,
     "rotation": NUMBER,

@@ -78,7 +78,8 @@ first_step = getattr(step_control.first_step, "py_func", step_control.first_step
 NO_WAY = 1e-9
 """Part of a motion of unit size that is none."""
 SHORT = 1e-3
-"""Part of the step below which accelerations of HHT are rounding, divided by h²: they are found anew from the state."""
+"""Part of the step below which accelerations of HHT are rounding, divided by h²: they are found anew from the state. Those of implicit
+Euler, differences of velocities, stay as they were before such a step."""
 UNEVEN = 0.5
 """Part of the constant step below which they are found anew as well."""
 LEAST_PART = 1.0 / 64.0

@@ -52,7 +52,7 @@ from nexdyn.potential.tables import (
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import of_fields
 from nexdyn.simulation.march import Leg, Look, March, Memory
-from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
+from nexdyn.simulation.marches.bodies import SHORT, BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.marches.uneven import settled
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
@@ -305,7 +305,7 @@ class PotentialSimulation(BodySimulation):
         return np.concatenate([states, lam, near, own_states], axis=1)
 
     def _settle(self, state: np.ndarray, lam: np.ndarray, near: np.ndarray) -> None:
-        """Write into a row's accelerations and multipliers those of ``uneven``."""
+        """Write into a row's velocities, accelerations and multipliers those of ``uneven``."""
         model, c = self.model, self._centres
         bodies = np.zeros((model.nb + 1, 19))
         bodies[0, 0], bodies[1:] = 1.0, state[2:].reshape(-1, 19)
@@ -314,10 +314,11 @@ class PotentialSimulation(BodySimulation):
         q[:, 4:] -= np.einsum("nij,nj->ni", R, c)
         v[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
-        new, lam[:] = settled(model, q, v, a, lam, float(state[0]), near)
-        change = new - a
-        change[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(change[:, :3], c))
-        bodies[:, 13:] += change
+        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near)
+        w = v[:, :3]
+        v[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(w, c))
+        a[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
+        bodies[:, 7:13], bodies[:, 13:] = v, a
         state[2:] = bodies[1:].reshape(-1)
 
     @property
@@ -326,8 +327,12 @@ class PotentialSimulation(BodySimulation):
         return {"iterations": self._newton}
 
     def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
-        self._change_step(dt)
+        before = self._change_step(dt)
+        state = self._motion
+        v, a, lam, off = (x.copy() for x in (state.v, state.a, state.lam, state.off))
         self.march_steps(dt, steps, every, look)
+        if steps and dt < SHORT * before:  # differences over next to no time are rounding
+            state.v[:], state.a[:], state.lam[:], state.off[:] = v + dt * a, a, lam, off
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         status, reached, rows, self._where, self._gap, newton = step.march(
@@ -359,8 +364,8 @@ class PotentialSimulation(BodySimulation):
     def _near(self) -> np.ndarray:
         return np.asarray(self._motion.near)
 
-    def _change_step(self, dt: float) -> None:
-        """Multipliers and expectations for another step; BDF2 starts again."""
+    def _change_step(self, dt: float) -> float:
+        """Multipliers and expectations for another step; BDF2 starts again. Returns the step before [s]."""
         state = self._motion
         run = Run(state.run)
         last, h = float(run.dt) or float(run.whole), float(run.whole)
@@ -368,6 +373,7 @@ class PotentialSimulation(BodySimulation):
             state.lam[:] *= (dt / h) ** 2
             state.off[:] *= (dt / h) ** 2
             run.dt, run.whole, run.straight, run.even = 0.0, dt, 0.0, 0.0
+        return last
 
     def _row(self) -> np.ndarray:
         room = np.empty((1, self._width))

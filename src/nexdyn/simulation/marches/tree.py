@@ -332,11 +332,11 @@ class Simulation(Runs):
             return new
         q, v = (
             vector(self.tree, change, what, vector(self.tree, now, what, start))
-            for now, change, what, start in zip(states_of(observed), (position, velocity), ("q0", "v0"), (self.q, self.v), strict=True)
+            for now, change, what, start in zip(
+                states_of(observed), (position, velocity), ("q0", "v0"), (self.q, self.v), strict=True
+            )
         )
-        new = type(self)(
-            system, self.method, q0=q, v0=v, dynamics=self.dynamics, output_every=self.output_every
-        )
+        new = type(self)(system, self.method, q0=q, v0=v, dynamics=self.dynamics, output_every=self.output_every)
         new.t = t
         return new
 

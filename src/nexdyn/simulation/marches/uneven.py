@@ -1,4 +1,4 @@
-"""What is recorded of a step that differs from the one before: accelerations and multipliers that belong to its state.
+"""What is recorded of a step that differs from the one before: velocities, accelerations and multipliers that belong to its state.
 
 A step of h finds positions on the constraints, and velocities and accelerations as differences of them. Along what constraints hold,
 v of implicit Euler is then ẋ(t − h/2), and two steps h₀, h give
@@ -26,14 +26,16 @@ from nexdyn.errors import SingularError
 
 def settled(
     model: AbsoluteModel, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray, t: float, near: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """a (nb + 1, 6) and λ (nc,) of origins q, v at t, under the forces that a and λ tell of."""
-    J = model.jacobian(q, t, near.copy())
-    missed = model.gamma(q, v, t, near.copy()) - J @ a[1:].reshape(-1)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """v and a (nb + 1, 6) and λ (nc,) of origins q, v at t, under the forces that a and λ tell of."""
+    J, none = model.jacobian(q, t, near.copy()), np.zeros(model.nv)
     try:
-        da, dlam = factor_kkt(model.mass_matrix(q), J).solve_surely(np.zeros(model.nv), missed)
+        kkt = factor_kkt(model.mass_matrix(q), J)
+        dv, _ = kkt.solve_surely(none, model.nu(t, q) - J @ v[1:].reshape(-1))
+        new_v, new_a = v.copy(), a.copy()
+        new_v[1:] += dv.reshape(-1, 6)
+        da, dlam = kkt.solve_surely(none, model.gamma(q, new_v, t, near.copy()) - J @ a[1:].reshape(-1))
     except SingularError:
-        return a, lam
-    new = a.copy()
-    new[1:] += da.reshape(-1, 6)
-    return new, lam + dlam
+        return v, a, lam
+    new_a[1:] += da.reshape(-1, 6)
+    return new_v, new_a, lam + dlam
