@@ -204,7 +204,7 @@ def analyses() -> list[tuple[Callable[[nx.System, Units], Any], float]]:
     def lowest(system: nx.System, units: Units) -> Any:
         return of_modes(system, units, modes=4)
 
-    return [(assembled, 1e-12), (at_rest, 1e-9), (of_modes, 1e-7), (lowest, 1e-7)]
+    return [(assembled, 1e-12), (at_rest, 1e-9), (of_modes, 1e-9), (lowest, 1e-9)]
 
 
 @pytest.mark.parametrize("name", in_turns(WHOLE))
