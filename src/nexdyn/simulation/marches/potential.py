@@ -314,7 +314,7 @@ class PotentialSimulation(BodySimulation):
         q[:, 4:] -= np.einsum("nij,nj->ni", R, c)
         v[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
-        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near)
+        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near, float(Run(self._motion.run).whole))
         w = v[:, :3]
         v[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))

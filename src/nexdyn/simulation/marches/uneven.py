@@ -12,7 +12,8 @@ M a + Cqᵀ λ, which is the sum of all other forces, stands, and a obeys the co
     [ M   Cqᵀ ] [δa]   [   0    ]
     [ Cq  0   ] [δλ] = [ γ − Cq a ]
 
-Where this has no solution, in a singular pose, what the step found stands.
+Where this has no solution, in a singular pose, what the step found stands. So does v where the nearest is farther than what the step
+can have missed, |δv| > 2 |h a| in the metric of M: next to a singular pose it would be rounding, enlarged.
 """
 
 from __future__ import annotations
@@ -23,18 +24,29 @@ from nexdyn.absolute.model.kkt import factor_kkt
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.errors import SingularError
 
+FARTHEST = 2.0
+
 
 def settled(
-    model: AbsoluteModel, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray, t: float, near: np.ndarray
+    model: AbsoluteModel,
+    q: np.ndarray,
+    v: np.ndarray,
+    a: np.ndarray,
+    lam: np.ndarray,
+    t: float,
+    near: np.ndarray,
+    h: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """v and a (nb + 1, 6) and λ (nc,) of origins q, v at t, under the forces that a and λ tell of."""
-    J, none = model.jacobian(q, t, near.copy()), np.zeros(model.nv)
+    """v and a (nb + 1, 6) and λ (nc,) of origins q, v at t, behind a step of h [s], under the forces that a and λ tell of."""
+    M, J, none = model.mass_matrix(q), model.jacobian(q, t, near.copy()), np.zeros(model.nv)
+    rates, change = v[1:].reshape(-1), a[1:].reshape(-1)
     try:
-        kkt = factor_kkt(model.mass_matrix(q), J)
-        dv, _ = kkt.solve_surely(none, model.nu(t, q) - J @ v[1:].reshape(-1))
+        kkt = factor_kkt(M, J)
+        dv, _ = kkt.solve_surely(none, model.nu(t, q) - J @ rates)
         new_v, new_a = v.copy(), a.copy()
-        new_v[1:] += dv.reshape(-1, 6)
-        da, dlam = kkt.solve_surely(none, model.gamma(q, new_v, t, near.copy()) - J @ a[1:].reshape(-1))
+        if dv @ (M @ dv) <= (FARTHEST * h) ** 2 * (change @ (M @ change)):
+            new_v[1:] += dv.reshape(-1, 6)
+        da, dlam = kkt.solve_surely(none, model.gamma(q, new_v, t, near.copy()) - J @ change)
     except SingularError:
         return v, a, lam
     new_a[1:] += da.reshape(-1, 6)
