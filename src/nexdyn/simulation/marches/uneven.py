@@ -7,10 +7,10 @@ v of implicit Euler is then ẋ(t − h/2), and two steps h₀, h give
 
 which is ẍ where h = h₀, half of it in a first step, and many times as much in a short step behind a long one; BDF2, whose first step is
 one of implicit Euler, gives 1/2, 2 and 3/4 of it in its first three. From rest there is none of it. The forces know nothing of it. So
-M a + Cqᵀ λ, which is the sum of all other forces, stands, and a obeys the constraints:
+v is the nearest that obeys the constraints, and with it a; M a + Cqᵀ λ, which is the sum of all other forces, stands:
 
-    [ M   Cqᵀ ] [δa]   [   0    ]
-    [ Cq  0   ] [δλ] = [ γ − Cq a ]
+    [ M   Cqᵀ ] [δv]   [   0      ]      [ M   Cqᵀ ] [δa]   [   0      ]
+    [ Cq  0   ] [μ ] = [ ν − Cq v ]      [ Cq  0   ] [δλ] = [ γ − Cq a ]
 
 Where this has no solution, in a singular pose, what the step found stands. So does v where the nearest is farther than what the step
 can have missed, |δv| > 2 |h a| in the metric of M: next to a singular pose it would be rounding, enlarged.
@@ -25,6 +25,7 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.errors import SingularError
 
 FARTHEST = 2.0
+"""By how many times h a the nearest v may be farther: the step misses half of it, and a tells half of ẍ in a first step."""
 
 
 def settled(
