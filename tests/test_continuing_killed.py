@@ -201,7 +201,7 @@ def bouncing() -> nx.System:
 
 
 @pytest.mark.parametrize(
-    ("name", "at"), in_turns(((name, at) for name in FIXED for at in (30 * DT, 60 * DT, 200 * DT)), of=2)
+    ("name", "at"), in_turns(((name, at) for name in FIXED for at in (30 * DT, 60 * DT, 200 * DT)), of=3)
 )
 def test_a_run_goes_on_behind_a_stop_that_strikes(name: str, at: float, tmp_path: Path) -> None:
     """Steps count from an impact on, between those of the grid: the second half steps elsewhere, by no more than the method errs."""

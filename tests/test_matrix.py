@@ -1,9 +1,9 @@
 """Everything against everything: each attribute of each element under each way to compute changes what it must, or is refused by name.
 
-Here: the matrix is complete (no kind, method or attribute without cells or a reason), and on a tree the cells of all forces hold under
-one way of each formulation, those of all else under three and one analysis. `scripts/matrix` runs all cells. Whoever adds a joint, a
-force, a coupling, a driver, a measure or an attribute adds it in `matrix_elements.py` or `matrix_described.py`; whoever adds a method
-adds a way in `matrix_ways.py`.
+Here: the matrix is complete (no kind, method or attribute without cells or a reason), and on a tree the cells of forces hold under
+one way of each formulation, those of all else under three and one analysis; half of the elements in a run, in turn. `scripts/matrix`
+runs all cells. Whoever adds a joint, a force, a coupling, a driver, a measure or an attribute adds it in `matrix_elements.py` or
+`matrix_described.py`; whoever adds a method adds a way in `matrix_ways.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from matrix_elements import ELEMENTS, Element
 from matrix_ledger import PAGE, PINNED, counted, missing, page, pinned_cells, read, refused_cells
 from matrix_observed import GROUPS, KEPT
 from matrix_ways import WAYS
+from turns import in_turns
 
 import nexdyn as nx
 from nexdyn.forces import FORCES
@@ -247,7 +248,7 @@ def test_the_page_of_the_docs_is_that_of_the_ledger() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(read().entries)
 
 
-@pytest.mark.parametrize("name", ELEMENTS)
+@pytest.mark.parametrize("name", in_turns(ELEMENTS))
 def test_each_attribute_changes_every_formulation_as_it_changes_the_reference_or_is_refused(name: str) -> None:
     """On a tree; with an analysis. What the ledger says of other ways and carriers, scripts/matrix repeats."""
     ways = ONE_OF_EACH if name.startswith("force ") else SOME

@@ -5,7 +5,7 @@ strength two (`covering.py`), so that what one attribute does to another shows i
 joint with coordinates and its attributes, forms of inertia, every force, driver, coupling and measure, contacts, parameters, markers,
 events, trees, loops of joints, and every constraint without coordinates. Each row has a mechanism of its own, drawn at random
 (`matrix_drawn.py`): no two of them have a body, a length or an axis in common. It runs under a method of each formulation and is
-compared with minimal coordinates at a fine step (a quarter of the rows in a run, in turn; all with --long):
+compared with minimal coordinates at a fine step (an eighth of the rows in a run, in turn; all with --long):
 
     |x − x_ref| ≤ tolerance · max |x_ref(t) − x_ref(0)| + ROUNDING · max(1, |x_ref|)
         x: a group of `matrix_observed` at the end: poses, velocities, accelerations, reactions, efforts, forces, powers, energies, measures
@@ -285,7 +285,7 @@ def test_every_two_levels_stand_in_some_row_or_contradict_each_other() -> None:
     assert len(impossible) < 0.06 * len(seen)
 
 
-@pytest.mark.parametrize("n", in_turns(range(len(covered()[0])), 4))
+@pytest.mark.parametrize("n", in_turns(range(len(covered()[0])), 8))
 def test_formulations_move_a_row_alike(n: int) -> None:
     row, of = covered()[0][n], mechanism(n)
     reference = ends(nx.simulate(described(n), T_END, REFERENCE))

@@ -131,7 +131,7 @@ def test_every_attribute_has_a_dimension() -> None:
             assert len(described(name, carrier)) == 2
 
 
-@pytest.mark.parametrize("name", in_turns(ELEMENTS))
+@pytest.mark.parametrize("name", in_turns(ELEMENTS, 3))
 def test_runs_of_a_given_step_are_the_same_bits(name: str, request: pytest.FixtureRequest) -> None:
     for way, carrier in in_turn(name, FIXED, request.config.getoption("--long")):
 
@@ -207,7 +207,7 @@ def analyses() -> list[tuple[Callable[[nx.System, Units], Any], float]]:
     return [(assembled, 1e-12), (at_rest, 1e-9), (of_modes, 1e-9), (lowest, 1e-9)]
 
 
-@pytest.mark.parametrize("name", in_turns(WHOLE))
+@pytest.mark.parametrize("name", in_turns(WHOLE, 3))
 def test_assembly_rest_and_modes_know_no_units(name: str) -> None:
     runs = analyses()
     for carrier in ELEMENTS[name].carriers:
@@ -255,7 +255,7 @@ def test_assembly_rest_and_modes_in_decimal_units_differ_by_rounding(name: str, 
             check_same(where, seen, lambda _, most=tolerance: most)
 
 
-@pytest.mark.parametrize("name", in_turns(ELEMENTS))
+@pytest.mark.parametrize("name", in_turns(ELEMENTS, 3))
 def test_decimal_units_differ_by_rounding(name: str, request: pytest.FixtureRequest) -> None:
     """In one of three sets of units, in turn. Implicit Euler leaves 1e-12 of a step's velocities, and 1e-10 where friction is steep;
     accelerations and forces are the 1/h-fold."""
