@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from matrix_elements import ELEMENTS
-from turns import TURN
+from turns import AMONG
 
 OPEN_ONLY = ("crba", "cfa")
 """Ways that loops refuse."""
@@ -20,5 +20,5 @@ def in_turn(name: str, ways: Iterable[str], whole: bool) -> Iterator[tuple[str, 
     carriers, place = ELEMENTS[name].carriers, list(ELEMENTS).index(name)
     for k, way in enumerate(ways):
         possible = [carrier for carrier in carriers if carrier == "open" or way not in OPEN_ONLY]
-        chosen = possible if whole or not possible else [possible[(place + k + TURN) % len(possible)]]
+        chosen = possible if whole or not possible else [possible[(place + k + AMONG) % len(possible)]]
         yield from ((way, carrier) for carrier in chosen)

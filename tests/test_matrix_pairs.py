@@ -50,7 +50,7 @@ METHODS: dict[str, tuple[nx.Method, float]] = {
 }
 """With tolerances for forces that have kinks, and stops: a step over one misses its order. The worst row seen takes a third of them."""
 ROUNDING = 1e-9
-"""Of what is told and does not change, of mechanisms that are about 1 in SI: the angle between two bodies that only slide."""
+"""For quantities that stay constant, such as the angle between two bodies that only slide. Sizes in SI are about 1."""
 REFERENCE = nx.RungeKutta4(1e-4)
 
 CHANGE = 0.04
@@ -115,7 +115,7 @@ RULES: list[Rule] = [
     # what has no inertia about an axis does not turn freely about it
     (("inertia", "joint", "carrier"), lambda i, j, c: i in ("tensor", "principal") or (NV[j] < 3 and HELD[c] < 3)),
     (("inertia", "com"), lambda i, com: i != "point" or com),
-    # an event changes what acts, and waits for what moves
+    # the parameter or force that an event changes is there; a measure that an event waits for changes
     (("event", "force applied"), lambda e, on: e != "force" or on),
     (("event", "parameters"), lambda e, on: e not in ("parameter", "measure") or on),
     (("event", "measure"), lambda e, m: e != "measure" or m in ("point_position", "point_velocity", "distance")),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from matrix_elements import ELEMENTS
 from matrix_turns import in_turn
-from turns import TURN, in_turns
+from turns import AMONG, in_turns
 from units_lab import Units, apart, in_units, of_result
 
 import nexdyn as nx
@@ -259,7 +259,7 @@ def test_assembly_rest_and_modes_in_decimal_units_differ_by_rounding(name: str, 
 def test_decimal_units_differ_by_rounding(name: str, request: pytest.FixtureRequest) -> None:
     """In one of three sets of units, in turn. Implicit Euler leaves 1e-12 of a step's velocities, and 1e-10 where friction is steep;
     accelerations and forces are the 1/h-fold."""
-    whole, place, dt = request.config.getoption("--long"), list(ELEMENTS).index(name) + TURN, 1e-3
+    whole, place, dt = request.config.getoption("--long"), list(ELEMENTS).index(name) + AMONG, 1e-3
     for units in list(DECIMAL) if whole else [list(DECIMAL)[place % len(DECIMAL)]]:
         other = DECIMAL[units]
         ways = list(in_turn(name, FIXED, whole))

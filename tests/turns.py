@@ -13,6 +13,8 @@ import pytest
 
 TURN = int(os.environ.get("PYTHONHASHSEED", "0"))
 """Of this run: tests/conftest.py draws it, the same for all workers."""
+AMONG = TURN // 24
+"""What chooses among the cases of a turn: another number, or each case would always come with the same choice."""
 
 
 def in_turns(cases: Iterable[Any], of: int = 2) -> list[Any]:
