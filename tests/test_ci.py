@@ -111,7 +111,12 @@ def test_ci_runs_files_in_another_order_with_the_kernels_of_the_suite_and_ends_o
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     suite, kernels, order, summary = (
         next(k for k, line in enumerate(lines) if line.startswith(begin))
-        for begin in ("run_as_printed developer", "export NEXDYN_CACHE_DIR=", "scripts/any_order --times 0", "grep -E")
+        for begin in (
+            "run_as_printed developer",
+            "export NEXDYN_CACHE_DIR=",
+            "    scripts/any_order --times 0",
+            "grep -E",
+        )
     )
     assert suite < kernels < order < summary == len(lines) - 2
     assert lines[kernels] == 'export NEXDYN_CACHE_DIR="$work/developer/kernels"' and lines[order].endswith("status=1")

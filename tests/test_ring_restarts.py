@@ -1,11 +1,13 @@
 """On a loop of joints a run is one run, too: cut in two it ends as the whole, under every method, with every attribute and force.
 
 The systems are rows of the covering array of `test_matrix_pairs.py` on rings drawn at random, as few as have all levels that a ring may
-have. Steps that are given end at the same bits; adaptive ones, which begin anew with a step of their own, within their tolerance.
+have. Steps that are given end at the same bits; adaptive ones, which begin anew with a step of their own, within their tolerance or, where
+a system enlarges errors, within what such a run errs by.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,9 @@ pytestmark = [
 
 HALF, END = 20 * DT, 50 * DT
 """Events of the rows are at 41 DT, between steps."""
-IN_CONTACT = 100.0
-"""How much more adaptive steps may err where bodies touch, whose forces have kinks."""
+OWN = 3.0
+"""Errors of an adaptive run, told by one of ten times the tolerance, that two runs may differ by: slip that turns round enlarges what was
+1e-11 to 1e-6 within 5 ms."""
 OTHER_KINDS = ("joint", "inertia", "event")
 """Factors of which one level shows what restarts are about; each way of a joint to turn is in `test_matrix_runs.py`."""
 
@@ -51,6 +54,15 @@ def test_rings_have_every_attribute_and_force() -> None:
             assert (name, True) in seen, name
 
 
+def misses(expected: dict[str, tuple[Any, ...]], result: nx.Result) -> dict[str, float]:
+    """Of each group the largest difference from what is expected at the end, as part of its size and change."""
+    missed = {}
+    for group, (found, *_) in ends(result).items():
+        x, change, _ = expected[group]
+        missed[group] = float(np.abs(found - x).max()) / max(change, float(np.abs(x).max()))
+    return missed
+
+
 @pytest.mark.parametrize("n", rings())
 def test_a_run_on_a_ring_cut_in_two_ends_as_the_whole(n: int, request: pytest.FixtureRequest) -> None:
     row, of, wrong = covered()[0][n], mechanism(n), []
@@ -64,9 +76,17 @@ def test_a_run_on_a_ring_cut_in_two_ends_as_the_whole(n: int, request: pytest.Fi
         system = system_of(row, of)
         rest = nx.simulate(system, END, method, initial=nx.simulate(system, HALF, method))
         expected = ends(whole)
-        for group, (found, *_) in ends(rest).items():
-            x, change, _ = expected[group]
-            miss = float(np.abs(found - x).max()) / max(change, float(np.abs(x).max()))
-            if not miss <= tolerance * (IN_CONTACT if row["contact"] != "none" else 1.0):
-                wrong.append(f"{group} under {name} by {miss:.1e}")
+        missed = misses(expected, rest)
+        if tolerance and max(missed.values()) > tolerance:
+            loose = dataclasses.replace(
+                method, rtol=10.0 * method.rtol, atol=10.0 * method.atol if method.atol else None
+            )
+            own = misses(expected, nx.simulate(system_of(row, of), END, loose))
+        else:
+            own = dict.fromkeys(missed, 0.0)
+        wrong += [
+            f"{group} under {name} by {x:.1e}"
+            for group, x in missed.items()
+            if not x <= max(tolerance, OWN * own[group])
+        ]
     assert not wrong, f"{wrong} in row {n} of NEXDYN_PAIRS={SEED}: {row} on {of}"

@@ -169,9 +169,12 @@ def test_a_joint_of_a_running_loop_is_put_by_its_slider_and_the_loop_stays_close
             before = angle()
             for _ in range(4):
                 slider.press("ArrowRight")
-            shown = float(slider.get_attribute("aria-valuenow") or "nan")
-            assert shown > before
-            tab.comes_true(lambda: angle() == pytest.approx(shown, abs=1e-6))
+
+            def shown() -> float:
+                return float(slider.get_attribute("aria-valuenow") or "nan")
+
+            assert shown() > before
+            tab.comes_true(lambda: angle() == pytest.approx(shown(), abs=1e-6) and angle() > before)
             found, _ = gaps(tab, viewer)
             assert max(found) < 2e-4
             t = session(viewer).t

@@ -119,6 +119,7 @@ class PotentialSimulation(BodySimulation):
         self._nz = len(self._own)
         self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz + 1
         self._newton = 0
+        self._over, self._since = method.dt, 0.0  # the step that velocities and accelerations are differences over; the time behind it
         self._begin(q, v, a, lam)
         self._go_on(initial, q0, v0)
 
@@ -162,7 +163,7 @@ class PotentialSimulation(BodySimulation):
         return found | {"held": self._held}
 
     def numbers_kept(self) -> tuple[str, ...]:
-        return (*March.numbers_kept(self), "_newton")
+        return (*March.numbers_kept(self), "_newton", "_over", "_since")
 
     def constants(self) -> np.ndarray:
         numbers = (self.system.gravity, self._tables.mass, self.model.tables.frames, self.model.tables.offset)
@@ -314,7 +315,7 @@ class PotentialSimulation(BodySimulation):
         q[:, 4:] -= np.einsum("nij,nj->ni", R, c)
         v[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
-        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near, float(Run(self._motion.run).whole))
+        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near, self._over)
         w = v[:, :3]
         v[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
@@ -327,12 +328,17 @@ class PotentialSimulation(BodySimulation):
         return {"iterations": self._newton}
 
     def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
-        before = self._change_step(dt)
-        state = self._motion
+        self._change_step(dt)
+        state, time, whole = self._motion, steps * dt, self.method.dt
+        usual = whole if self._over >= SHORT * whole else self._over  # output as dense as that is no sliver
+        short = self._since + time < SHORT * usual
+        if not short:
+            self._over, self._since = dt, 0.0
         v, a, lam, off = (x.copy() for x in (state.v, state.a, state.lam, state.off))
         self.march_steps(dt, steps, every, look)
-        if steps and dt < SHORT * before:  # differences over next to no time are rounding
-            state.v[:], state.a[:], state.lam[:], state.off[:] = v + dt * a, a, lam, off
+        if short:  # differences over next to no time are rounding
+            state.v[:], state.a[:], state.lam[:], state.off[:] = v + time * a, a, lam, off
+            self._since += time
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         status, reached, rows, self._where, self._gap, newton = step.march(
@@ -364,8 +370,8 @@ class PotentialSimulation(BodySimulation):
     def _near(self) -> np.ndarray:
         return np.asarray(self._motion.near)
 
-    def _change_step(self, dt: float) -> float:
-        """Multipliers and expectations for another step; BDF2 starts again. Returns the step before [s]."""
+    def _change_step(self, dt: float) -> None:
+        """Multipliers and expectations for another step; BDF2 starts again."""
         state = self._motion
         run = Run(state.run)
         last, h = float(run.dt) or float(run.whole), float(run.whole)
@@ -373,7 +379,6 @@ class PotentialSimulation(BodySimulation):
             state.lam[:] *= (dt / h) ** 2
             state.off[:] *= (dt / h) ** 2
             run.dt, run.whole, run.straight, run.even = 0.0, dt, 0.0, 0.0
-        return last
 
     def _row(self) -> np.ndarray:
         room = np.empty((1, self._width))
