@@ -10,6 +10,7 @@ import os
 import secrets
 import signal
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,9 @@ from nexdyn import variants
 
 MEMORY_OF_A_WORKER = 2e9
 """Bytes; a worker that compiles a tenth of all kernels takes 1 GB."""
+
+USUAL = 0.045
+"""How long a million rounds of a plain loop take on a machine where all tests take 15 minutes, warm [s]."""
 
 FAILURE_AT_ONCE = 4000
 """Characters, the last, of a failure that are printed when it happens."""
@@ -44,11 +48,27 @@ def pytest_configure(config: pytest.Config) -> None:
     # Workers must collect the same tests in the same order, sets included. Each run draws another seed; give one to repeat a run.
     if os.environ.get("PYTHONHASHSEED", "random") == "random":
         os.environ["PYTHONHASHSEED"] = str(secrets.randbelow(2**32))
+    if "NEXDYN_TURNS" not in os.environ:
+        os.environ["NEXDYN_TURNS"] = str(slower())
+
+
+def slower() -> int:
+    """How many times as many turns what is tried in turn takes here (tests/turns.py): 1 where the machine is as fast as usual or up to 1.4
+    times as slow, then 2, from 2.4 times on 3."""
+
+    def rounds() -> float:
+        began, total = time.perf_counter(), 0
+        for k in range(10**6):
+            total += k
+        return time.perf_counter() - began
+
+    times = min(rounds() for _ in range(5)) / USUAL
+    return 1 if times < 1.4 else 2 if times < 2.4 else 3
 
 
 def pytest_report_header() -> str:
-    """The seed of hashes, to repeat a run that failed by the order of a set."""
-    return f"PYTHONHASHSEED={os.environ['PYTHONHASHSEED']}"
+    """What repeats a run that failed by the order of a set, or by what had its turn."""
+    return f"PYTHONHASHSEED={os.environ['PYTHONHASHSEED']} NEXDYN_TURNS={os.environ['NEXDYN_TURNS']}"
 
 
 @pytest.hookimpl(trylast=True)
@@ -153,7 +173,7 @@ hundred combinations that they have would be compiled else, for an hour. `test_v
 
 OF_COMMANDS = (
     "test_benchmarks", "test_ci", "test_cli_process", "test_constraint_curves", "test_forces_described", "test_interpreted",
-    "test_shipped_kernels", "test_start_notices", "test_stills", "test_sweep", "test_terminal", "test_view_cli",
+    "test_shipped_kernels", "test_start_notices", "test_stills", "test_terminal", "test_view_cli",
 )  # fmt: skip
 """Files whose commands compile what a user's do. Commands of all other files share the kernels of the tests, so that those printed in the
 documents do not compile kernels of their own."""

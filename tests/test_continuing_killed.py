@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from continuing_lab import ADAPTIVE, ANEW, DT, END, FIXED, HALF, Telling, arm, controlled, four_bar, state, turned_back
-from turns import TURN, in_turns
+from turns import in_turns, is_in_turn
 
 import nexdyn as nx
 from nexdyn.cli import main
@@ -70,7 +70,7 @@ KILLED = [
         SYSTEMS[system],
         KEPT[how],
         id=f"{name}-{system}-{how}",
-        marks=[pytest.mark.long] if (i + j + k + TURN) % 2 else [],
+        marks=[] if is_in_turn(i + j + k) else [pytest.mark.long],
     )
     for i, name in enumerate(FIXED)
     for j, system in enumerate(SYSTEMS)

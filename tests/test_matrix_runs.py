@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matrix_elements import ELEMENTS
 from matrix_turns import in_turn
-from turns import TURN
+from turns import is_in_turn
 
 import nexdyn as nx
 
@@ -43,7 +43,7 @@ def ended(result: nx.Result) -> list[np.ndarray]:
 def test_a_watched_run_and_one_cut_in_two_end_at_the_same_bits(name: str, request: pytest.FixtureRequest) -> None:
     wrong = []
     whole_table, place = request.config.getoption("--long"), list(ELEMENTS).index(name)
-    ways = [way for k, way in enumerate(METHODS) if whole_table or (place + k + TURN) % 2]
+    ways = [way for k, way in enumerate(METHODS) if whole_table or is_in_turn(place + k)]
     for way, carrier in in_turn(name, ways, whole_table):
 
         def run(t: float, system: nx.System, method: Any = METHODS[way], **options: Any) -> nx.Result | None:
