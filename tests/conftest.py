@@ -9,8 +9,8 @@ import collections
 import os
 import secrets
 import signal
+import subprocess
 import sys
-import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,8 +25,8 @@ from nexdyn import variants
 MEMORY_OF_A_WORKER = 2e9
 """Bytes; a worker that compiles a tenth of all kernels takes 1 GB."""
 
-USUAL = 0.045
-"""How long a million rounds of a plain loop take on a machine where all tests take 15 minutes, warm [s]."""
+USUAL = 0.18
+"""How long `LOOP` takes on a machine where all tests take 25 minutes, cold [s]."""
 
 FAILURE_AT_ONCE = 4000
 """Characters, the last, of a failure that are printed when it happens."""
@@ -49,26 +49,39 @@ def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("PYTHONHASHSEED", "random") == "random":
         os.environ["PYTHONHASHSEED"] = str(secrets.randbelow(2**32))
     if "NEXDYN_TURNS" not in os.environ:
-        os.environ["NEXDYN_TURNS"] = str(slower())
+        of_all = (
+            config.args_source is pytest.Config.ArgsSource.TESTPATHS
+        )  # plain `pytest`: no file, no test is asked for
+        os.environ["NEXDYN_TURNS"] = str(turns()) if of_all and not config.getoption("--long") else "1"
 
 
-def slower() -> int:
-    """How many times as many turns what is tried in turn takes here (tests/turns.py): 1 where the machine is as fast as usual or up to 1.4
-    times as slow, then 2, from 2.4 times on 3."""
+LOOP = """
+import time
+began = time.perf_counter()
+def rounds():
+    total = 0
+    for k in range(10**7):
+        total += k
+rounds()
+print(time.perf_counter() - began)
+"""
 
-    def rounds() -> float:
-        began, total = time.perf_counter(), 0
-        for k in range(10**6):
-            total += k
-        return time.perf_counter() - began
 
-    times = min(rounds() for _ in range(5)) / USUAL
-    return 1 if times < 1.4 else 2 if times < 2.4 else 3
+def turns() -> int:
+    """In how many runs of the tests each case of those alike has its turn: 1 where all cores at once are as fast as usual or up to 1.4
+    times as slow, then 2, from 2.2 times on 3. Else a slow machine would not come to the end in half an hour."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    command = [sys.executable, "-c", LOOP]
+    loops = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(cores)]
+    times = sum(float(loop.communicate()[0]) for loop in loops) / cores / USUAL
+    return 1 if times < 1.4 else 2 if times < 2.2 else 3
 
 
 def pytest_report_header() -> str:
     """What repeats a run that failed by the order of a set, or by what had its turn."""
-    return f"PYTHONHASHSEED={os.environ['PYTHONHASHSEED']} NEXDYN_TURNS={os.environ['NEXDYN_TURNS']}"
+    turns = os.environ["NEXDYN_TURNS"]
+    left = f": a slow machine; one in {turns} of cases alike is tried" if turns != "1" else ""
+    return f"PYTHONHASHSEED={os.environ['PYTHONHASHSEED']} NEXDYN_TURNS={turns}{left}"
 
 
 @pytest.hookimpl(trylast=True)
@@ -113,6 +126,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = [item for item in items if item.get_closest_marker("long") is not None]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
+    if (turns := int(os.environ["NEXDYN_TURNS"])) > 1:
+        from turns import of_this_turn  # reads the seed when it is imported
+
+        kept = of_this_turn([item.nodeid for item in items], turns)
+        config.hook.pytest_deselected(items=[item for item, stays in zip(items, kept, strict=True) if not stays])
+        items[:] = [item for item, stays in zip(items, kept, strict=True) if stays]
     in_order(items)
 
 

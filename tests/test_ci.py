@@ -12,6 +12,7 @@ from typing import Any
 
 import conftest
 import pytest
+from turns import of_this_turn
 
 from nexdyn.forces import FORCES
 
@@ -125,3 +126,13 @@ def test_ci_runs_files_in_another_order_with_the_kernels_of_the_suite_and_ends_o
         [sys.executable, ROOT / "scripts" / "any_order", "--help"], capture_output=True, text=True, check=True
     )
     assert "--times" in listed.stdout
+
+
+@pytest.mark.parametrize("turns", [2, 3])
+def test_on_a_slow_machine_each_case_has_its_turn_and_what_is_alone_has_all(turns: int) -> None:
+    cases = [f"test_a.py::test_b[{k}]" for k in range(7)] + [f"test_c.py::test_d[x-{k}]" for k in range(2)]
+    tests = ["test_a.py::test_alone", *cases, "test_c.py::test_alone"]
+    runs = [of_this_turn(tests, turns, turn) for turn in range(turns)]
+    assert all(run[0] and run[-1] for run in runs)
+    assert [sum(kept) for kept in zip(*(run[1:-1] for run in runs), strict=True)] == [1] * len(cases)
+    assert max(map(sum, runs)) < len(tests) / turns + 3

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from turns import AMONG, SLOWER, TURN
+from turns import TURN
 
 import nexdyn as nx
 from nexdyn.errors import InputError, NexDynError
@@ -28,13 +28,13 @@ LONG = ("quadruped", "humanoid", "gears", "dominoes", "arch", "thin-arch")
 
 def runs() -> list[object]:
     """All forms under every formulation; meshes with their bodies swapped are left to one. Without --long one formulation a form, another
-    from form to form and from run to run, of a slow machine's some of the forms, and none of what takes minutes."""
+    from form to form and from run to run, and none of what takes minutes."""
     found = []
     for place, (name, problem) in enumerate(FORMS.items()):
         base, form = name.split("/")
-        slow = base in LONG or (form.startswith("meshes") and base not in QUICK) or (place + AMONG) % SLOWER != 0
         takes = [run for run in problem.runs if form != "meshes-swapped" or "HHT" in run.formulation]
         for k, run in enumerate(takes):
+            slow = base in LONG or (form.startswith("meshes") and base not in QUICK)
             marks = [pytest.mark.long] if slow or k != (place + TURN) % len(takes) else []
             found.append(pytest.param(problem, run, id=f"{name}, {run.formulation}", marks=marks))
     return found

@@ -1,13 +1,15 @@
 """What is tried in turn from run to run: half of many like cases, say, in this run and the other half in the next.
 
-Which come first changes with the seed that pytest prints and PYTHONHASHSEED repeats. A slow machine takes fewer at a time, half or a third
-of them, and says so; NEXDYN_TURNS repeats that. With --long all are tried.
+Which come first changes with the seed that pytest prints and PYTHONHASHSEED repeats. With --long all are tried. A slow machine leaves out
+more: see tests/conftest.py.
 """
 
 from __future__ import annotations
 
+import collections
 import os
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -16,13 +18,11 @@ TURN = int(os.environ.get("PYTHONHASHSEED", "0"))
 """Of this run: tests/conftest.py draws it, the same for all workers."""
 AMONG = TURN // 24
 """What chooses among the cases of a turn: another number, or each case would always come with the same choice."""
-SLOWER = int(os.environ.get("NEXDYN_TURNS", "1"))
-"""How many times as many turns all cases take: tests/conftest.py measures it, once for all workers."""
 
 
 def is_in_turn(k: int, of: int = 2) -> bool:
-    """Whether the k-th case is among every `of`-th of this run; of a slow machine's, among fewer."""
-    return (k + TURN) % (of * SLOWER) == 0
+    """Whether the k-th case is among every `of`-th of this run."""
+    return (k + TURN) % of == 0
 
 
 def in_turns(cases: Iterable[Any], of: int = 2) -> list[Any]:
@@ -35,3 +35,14 @@ def in_turns(cases: Iterable[Any], of: int = 2) -> list[Any]:
         marks = list(given.marks) if is_in_turn(k, of) else [*given.marks, pytest.mark.long]
         found.append(pytest.param(*given.values, id=given.id, marks=marks))
     return found
+
+
+def of_this_turn(tests: Sequence[str], turns: int, turn: int = TURN) -> list[bool]:
+    """Of each test of a run on a slow machine whether it is tried: all without parameters, and of those of one function one in `turns`,
+    others in the next turn. tests: their ids, as pytest prints them."""
+    kept, seen = [], collections.Counter[str]()
+    for test in tests:
+        function, _, case = test.partition("[")
+        kept.append(not case or (seen[function] + zlib.crc32(function.encode()) + turn) % turns == 0)
+        seen[function] += 1
+    return kept

@@ -119,7 +119,8 @@ class PotentialSimulation(BodySimulation):
         self._nz = len(self._own)
         self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz + 1
         self._newton = 0
-        self._over, self._since = method.dt, 0.0  # the step that velocities and accelerations are differences over; the time behind it
+        # the step that velocities and accelerations are differences over, and the time since
+        self._over, self._since = method.dt, 0.0
         self._begin(q, v, a, lam)
         self._go_on(initial, q0, v0)
 
