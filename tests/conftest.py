@@ -80,7 +80,7 @@ def turns() -> int:
 def pytest_report_header() -> str:
     """What repeats a run that failed by the order of a set, or by what had its turn."""
     turns = os.environ["NEXDYN_TURNS"]
-    left = f": a slow machine; one in {turns} of cases alike is tried" if turns != "1" else ""
+    left = f": a slow machine; one in {turns} of cases alike and of tests that draw is tried" if turns != "1" else ""
     return f"PYTHONHASHSEED={os.environ['PYTHONHASHSEED']} NEXDYN_TURNS={turns}{left}"
 
 
@@ -129,7 +129,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if (turns := int(os.environ["NEXDYN_TURNS"])) > 1:
         from turns import of_this_turn  # reads the seed when it is imported
 
-        kept = of_this_turn([item.nodeid for item in items], turns)
+        drawn = ["browser" in getattr(item, "fixturenames", ()) for item in items]
+        kept = of_this_turn([item.nodeid for item in items], drawn, turns)
         config.hook.pytest_deselected(items=[item for item, stays in zip(items, kept, strict=True) if not stays])
         items[:] = [item for item, stays in zip(items, kept, strict=True) if stays]
     in_order(items)

@@ -37,12 +37,15 @@ def in_turns(cases: Iterable[Any], of: int = 2) -> list[Any]:
     return found
 
 
-def of_this_turn(tests: Sequence[str], turns: int, turn: int = TURN) -> list[bool]:
-    """Of each test of a run on a slow machine whether it is tried: all without parameters, and of those of one function one in `turns`,
-    others in the next turn. tests: their ids, as pytest prints them."""
+def of_this_turn(tests: Sequence[str], drawn: Sequence[bool], turns: int, turn: int = TURN) -> list[bool]:
+    """Of each test of a run on a slow machine whether it is tried: one in `turns` of the cases of a function, and of the tests of a file
+    that draw in a browser; others in the next turn. All that is alone is.
+
+    tests: their ids, as pytest prints them; drawn: whether each draws."""
     kept, seen = [], collections.Counter[str]()
-    for test in tests:
+    for test, draws in zip(tests, drawn, strict=True):
         function, _, case = test.partition("[")
-        kept.append(not case or (seen[function] + zlib.crc32(function.encode()) + turn) % turns == 0)
-        seen[function] += 1
+        alike = function.partition("::")[0] if draws else function
+        kept.append(not (case or draws) or (seen[alike] + zlib.crc32(alike.encode()) + turn) % turns == 0)
+        seen[alike] += 1
     return kept
