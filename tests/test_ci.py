@@ -12,7 +12,7 @@ from typing import Any
 
 import conftest
 import pytest
-from turns import of_this_turn
+from turns import PROMISES, of_this_turn
 
 from nexdyn.forces import FORCES
 
@@ -133,9 +133,11 @@ def test_on_a_slow_machine_each_case_has_its_turn_and_what_is_alone_has_all(turn
     cases = [f"test_a.py::test_b[{k}]" for k in range(7)] + [f"test_c.py::test_d[x-{k}]" for k in range(2)]
     tests = ["test_a.py::test_alone", *cases, "test_c.py::test_alone"]
     drawn = [f"test_page.py::test_{name}" for name in "abcdef"]
+    tests += (promised := [f"tests/{name}.py::test_a[{k}]" for name in PROMISES for k in range(3)])
+    assert all((ROOT / "tests" / f"{name}.py").is_file() for name in PROMISES)
     tests, draws = tests + drawn, [False] * len(tests) + [True] * len(drawn)
     runs = [of_this_turn(tests, draws, turns, turn) for turn in range(turns)]
     tried = dict(zip(tests, (sum(kept) for kept in zip(*runs, strict=True)), strict=True))
     assert {test for test, times in tried.items() if times == 1} == {*cases, *drawn}
-    assert {test for test, times in tried.items() if times == turns} == {tests[0], "test_c.py::test_alone"}
-    assert max(map(sum, runs)) < len(tests) / turns + 4
+    assert {test for test, times in tried.items() if times == turns} == {tests[0], "test_c.py::test_alone", *promised}
+    assert max(map(sum, runs)) < (len(tests) - len(promised)) / turns + len(promised) + 4

@@ -37,15 +37,23 @@ def in_turns(cases: Iterable[Any], of: int = 2) -> list[Any]:
     return found
 
 
+PROMISES = (
+    "test_armature", "test_hht_tolerance", "test_implicit_euler_steps", "test_implicit_euler_thin", "test_orders", "test_redundant_loops",
+    "test_stabilisation", "test_turns",
+)  # fmt: skip
+"""Files whose cases are numbers that are promised, orders and tolerances, and not alike."""
+
+
 def of_this_turn(tests: Sequence[str], drawn: Sequence[bool], turns: int, turn: int = TURN) -> list[bool]:
     """Of each test of a run on a slow machine whether it is tried: one in `turns` of the cases of a function, and of the tests of a file
-    that draw in a browser; others in the next turn. All that is alone is.
+    that draw in a browser; others in the next turn. All that is alone is, and all of PROMISES.
 
     tests: their ids, as pytest prints them; drawn: whether each draws."""
     kept, seen = [], collections.Counter[str]()
     for test, draws in zip(tests, drawn, strict=True):
         function, _, case = test.partition("[")
-        alike = function.partition("::")[0] if draws else function
-        kept.append(not (case or draws) or (seen[alike] + zlib.crc32(alike.encode()) + turn) % turns == 0)
+        file = function.partition("::")[0]
+        alike, promised = file if draws else function, file.endswith(tuple(f"{name}.py" for name in PROMISES))
+        kept.append(promised or not (case or draws) or (seen[alike] + zlib.crc32(alike.encode()) + turn) % turns == 0)
         seen[alike] += 1
     return kept
