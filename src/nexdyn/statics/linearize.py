@@ -275,12 +275,13 @@ def _lowest(
         i, c = np.unravel_index(int(a.argmax()), a.shape)
         raise UnsteadyError(
             f"the state of {system.name!r} is no equilibrium: body {report.model.bodies[1 + i]!r} has an acceleration of "
-            f"{abs(pencil.a[1 + i, c]):.3g}; nx.equilibrium finds one"
+            f"{abs(pencil.a[1 + i, c]):.3g}; {_where_it_rests(system, report.t)}"
         )
     for state, changes in zip(pencil.own, pencil.own_rate.tolist(), strict=True):
         if abs(changes) > STEADY * pencil.rate * state.little:
             raise UnsteadyError(
-                f"the state of {system.name!r} is no equilibrium: {state.label} changes by {changes:.3g} a second; nx.equilibrium finds one"
+                f"the state of {system.name!r} is no equilibrium: {state.label} changes by {changes:.3g} a second; "
+                f"{_where_it_rests(system, report.t)}"
             )
     if pencil.at_limit and 6 * len(system.bodies) <= LARGEST:
         reduced = ReducedSystem(report)
@@ -288,6 +289,17 @@ def _lowest(
         if two_slopes(lambda x: reduced.motion(x).rate, units, sizes):
             raise InputError(pencil.at_limit)
     return pencil.linearization(modes)
+
+
+def _where_it_rests(system: System, t: float) -> str:
+    """What to do about a state at t that is no equilibrium."""
+    for driver in system.drivers.values():
+        if any(f.derivative(t) != 0.0 or f.second_derivative(t) != 0.0 for f in driver.functions(system.values)):
+            return (
+                f"{driver} moves at t = {t:g} s, and nx.equilibrium holds it where it is then; give it a number instead of a function, "
+                f"or a time at which it stands"
+            )
+    return "nx.equilibrium finds one"
 
 
 class UnsteadyError(InputError):
@@ -307,7 +319,7 @@ def _about(
     off, where = _unsteady(reduced, rate)
     if off > 1.0 and not frozen:
         what = "steady motion" if moving else "equilibrium"
-        advice = "give it one, by q0, v0 or at" if moving else "nx.equilibrium finds one"
+        advice = "give it one, by q0, v0 or at" if moving else _where_it_rests(system, reduced.t)
         raise UnsteadyError(
             f"the state of {system.name!r} is no {what}: {where}; {advice}, or take frozen=True for the deviations from the "
             f"motion through it"
