@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from matrix_cells import HOLDS, REFUSED, SILENT, UNSEEN, cells
@@ -153,12 +154,13 @@ def page(entries: list[Entry]) -> str:
             told.setdefault((entry.element, entry.way), []).append(entry)
     total: Counter[tuple[str, str]] = Counter((element, way) for element, _, _, way in cells())
     reasons: dict[str, int] = {}
+    blanks: dict[str, str] = {}
     rows = []
     for element in ELEMENTS:
         marks = []
         for way in WAYS:
-            if not total[element, way]:
-                marks.append("")
+            if why := WAYS[way].left_out(element, ELEMENTS[element].carriers):
+                marks.append(blanks.setdefault(why, ascii_lowercase[len(blanks)]))
                 continue
             found = told.get((element, way), [])
             here = sorted({reasons.setdefault(_reason(entry), len(reasons) + 1) for entry in found})
@@ -170,10 +172,11 @@ def page(entries: list[Entry]) -> str:
     missed = sum(n for kind, n in counts.items() if kind not in (HOLDS, REFUSED, UNSEEN))
     head = f"| element | {' | '.join(WAYS)} |\n|---|{'---|' * len(WAYS)}"
     why = "\n".join(f"{n}. {reason}" for reason, n in reasons.items())
+    left = "\n".join(f"- *{letter}*: {reason}." for reason, letter in blanks.items())
     return f"""# Who supports what
 
 Every attribute on which a motion depends, of every element, was changed by itself under every way to compute: on a tree, and where the
-element can stand there on a loop that a constraint closes and on a loop of joints. What was left out has an empty cell, or stands in
+element can stand there on a loop that a constraint closes and on a loop of joints. What was left out has a letter, or stands in
 {{doc}}`limits`. In {counts[HOLDS]} cells the motion changed as in a reference run, or an analysis of the changed system says what runs of
 it bear out; in {counts[REFUSED]} the system was refused by name; and in {missed} the change was missed.
 *yes*: each attribute acts. *partly*, *no*: some or all are refused or less accurate, or on some mechanisms, for the reasons below.
@@ -187,6 +190,8 @@ reference to the tolerance of the way, twice that for powers and energies. Not c
 
 {head}
 {chr(10).join(rows)}
+
+{left}
 
 {why}
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,9 @@ def seen(result: nx.Result, start: nx.Result | None = None) -> Observed:
     return {group: x[-1] for group, x in told.items()} | {FIRST + group: x[0] for group, x in begun.items()}
 
 
+CARRIERS = {"open": "on a tree", "rod": "on a loop that a constraint closes", "ring": "on a loop of joints"}
+
+
 @dataclass(frozen=True)
 class Way:
     """A way to compute a motion, or an analysis whose law runs bear out.
@@ -53,9 +56,9 @@ class Way:
     motion, or law: what is computed, or by which part the law is missed. tolerance: part of a change, or of what the law is about, by
     which it may be missed. untold: the groups that it does not tell, or that its law is not about, with the reason. carriers: where it
     applies. finer: the motion in smaller steps, asked where the first one misses: what a step over a kink misses goes with the step, and
-    an attribute that is ignored stays ignored. without: elements, by how their names start, that have no cells here. given: how the name
-    of an element starts, an attribute, and the value that it has here instead of its own. alone: elements, by how their names start, that
-    have cells here; all where none is named."""
+    an attribute that is ignored stays ignored. without: elements, by how their names start, that have no cells here, with the reason.
+    given: how the name of an element starts, an attribute, and the value that it has here instead of its own. alone: elements, by how
+    their names start, that have cells here; all where none is named. others: why the others have none."""
 
     name: str
     motion: Motion | None
@@ -64,14 +67,26 @@ class Way:
     untold: Mapping[str, str] = field(default_factory=dict)
     law: Callable[[Probe], float] | None = None
     finer: Motion | None = None
-    without: tuple[str, ...] = ()
+    without: Mapping[str, str] = field(default_factory=dict)
     given: tuple[tuple[str, str, Any], ...] = ()
     alone: tuple[str, ...] = ()
+    others: str = ""
 
     def takes(self, element: str, carrier: str) -> bool:
         """Whether an element in a carrier has cells here."""
-        here = not element.startswith(self.without) and (not self.alone or element.startswith(self.alone))
+        here = not element.startswith(tuple(self.without)) and (not self.alone or element.startswith(self.alone))
         return carrier in self.carriers and here
+
+    def left_out(self, element: str, carriers: Iterable[str]) -> str:
+        """Why an element that stands in some carriers has no cells here; "" where it has."""
+        if any(self.takes(element, carrier) for carrier in carriers):
+            return ""
+        for start, why in self.without.items():
+            if element.startswith(start):
+                return why
+        if self.alone and not element.startswith(self.alone):
+            return self.others
+        return f"tried {' and '.join(CARRIERS[name] for name in self.carriers)}, where this element does not stand"
 
 
 def analysis(
@@ -160,16 +175,21 @@ def from_scene(system: nx.System) -> Observed:
 KINKED = 2e-3
 """Where a law has a kink or a jump, a step that goes over it misses so much; orders are measured elsewhere, on smooth laws."""
 
-AT_REST = ("driver", "event")
-"""Statics holds a driver where it is, and a run moves it: tests of equilibria have them. Nothing happens at rest."""
-UNMOVED = ("measure",)
-"""Has no part in what moves, or rests."""
+AT_REST = {
+    "driver": "statics holds a driver where it is, and a run moves it; `tests/test_rest_with_drivers.py` has them",
+    "event": "nothing happens at rest",
+}
+UNMOVED = {"measure": "a measure has no part in what moves, or rests"}
 NO_SPEED = (("force velocity_actuator", "target", 0.0),)
 """What asks for a velocity has no rest."""
 CONSTRAINTS = tuple(f"joint {kind}" for kind, cls in JOINTS.items() if not cls.tree)
-"""A loop that these close has no joint to cut but 'closing'; …"""
-HANGING = (*CONSTRAINTS, "coupling", "mimic", "driver", "event", "body without mass")
-"""… and in these what is tested cannot be cut: the hand would hang on nothing."""
+HANGING = {
+    **dict.fromkeys(CONSTRAINTS, "a loop that a constraint closes has no joint to cut but 'closing'"),
+    **dict.fromkeys(
+        ("coupling", "mimic", "driver", "event", "body without mass"),
+        "with the joint cut that is tested, the hand would hang on nothing",
+    ),
+}
 FREE_TO_CUT = (("joint", "armature", 0.0),)
 """Only joints of the spanning tree have armature: a joint that has one is not cut."""
 
@@ -202,7 +222,7 @@ CLOSED = ("rod", "ring")
 """Where constraints hold that a method of index 1 keeps on, or chooses coordinates by."""
 DOPRI = nx.DormandPrince(1e-9, 1e-11)
 BY_PAIR = ("joint spherical", "force joint_friction", "driver joint", "event")
-"""A pair is data for the loop of 'dormand-prince': its own cells are of charts, bounds of states, rows and dense output."""
+PAIR = "a pair is data for the loop of 'dormand-prince'; its own cells are of charts, bounds of states, rows and dense output"
 SEMI, FINER_SEMI = nx.SemiImplicitEuler(2e-4), nx.SemiImplicitEuler(2e-5)
 EULER, FINER_EULER = nx.ExplicitEuler(2e-4), nx.ExplicitEuler(2e-5)
 
@@ -211,8 +231,8 @@ WAYS: dict[str, Way] = {
     for way in (
         Way("rk4", run(RK4), KINKED, finer=run(nx.RungeKutta4(2e-4))),
         Way("dormand-prince", run(DOPRI), KINKED),
-        Way("bs32", run(nx.BogackiShampine32(1e-7, 1e-9)), KINKED, ("open",), alone=BY_PAIR),
-        Way("dop853", run(nx.DOP853(1e-9, 1e-11)), KINKED, ("open",), alone=BY_PAIR),
+        Way("bs32", run(nx.BogackiShampine32(1e-7, 1e-9)), KINKED, ("open",), alone=BY_PAIR, others=PAIR),
+        Way("dop853", run(nx.DOP853(1e-9, 1e-11)), KINKED, ("open",), alone=BY_PAIR, others=PAIR),
         Way("euler", run(EULER), 0.05, finer=run(FINER_EULER)),
         Way("semi-implicit", run(SEMI), 0.05, finer=run(FINER_SEMI)),
         Way("rk4 crba", run(nx.RungeKutta4(1e-3), dynamics="crba"), KINKED, ("open",)),
@@ -225,7 +245,7 @@ WAYS: dict[str, Way] = {
             0.05,
             ("rod",),
             finer=run(FINER_SEMI, loops=nx.Loops("baumgarte")),
-            without=("event",),  # accelerations hold what the terms add: some thousandths, beside changes of hundredths
+            without={"event": "the terms add some thousandths to accelerations, beside changes of hundredths"},
         ),
         Way("rk4 cut tested", cut("tested", RK4), KINKED, ("ring",), given=FREE_TO_CUT, without=HANGING),
         Way("rk4 cut closing", cut("closing", RK4), KINKED, ("ring",)),
@@ -266,9 +286,15 @@ WAYS: dict[str, Way] = {
         Way("restart implicit-euler", in_two_parts(IMPLICIT), 0.1, CUT_IN_TWO, finer=in_two_parts(FINER)),
         Way("restart bdf2", in_two_parts(BDF2), 0.05, CUT_IN_TWO, finer=in_two_parts(FINER_BDF2)),
         Way("scene", from_scene, 1e-8),
-        Way("assemble", assembled, 1e-6, untold=OF_THE_START, without=("event", *UNMOVED)),
+        Way(
+            "assemble",
+            assembled,
+            1e-6,
+            untold=OF_THE_START,
+            without={"event": "nothing happens at the start"} | UNMOVED,
+        ),
         Way("side by side", batch(DOPRI, 2), KINKED),
-        analysis("equilibrium", rest_stays, 1e-6, REST, without=(*AT_REST, *UNMOVED), given=NO_SPEED),
+        analysis("equilibrium", rest_stays, 1e-6, REST, without=AT_REST | UNMOVED, given=NO_SPEED),
         analysis("inverse dynamics", motion_takes_no_effort, 1e-6, {}, without=UNMOVED),
         analysis("linearize", push_answers, 1e-3, MEASURES_ALONE, without=AT_REST, given=NO_SPEED),
         analysis(
@@ -276,7 +302,7 @@ WAYS: dict[str, Way] = {
             lowest_are_eigenvalues,
             1e-5,
             EIGENVALUES,
-            without=(*AT_REST, *UNMOVED),
+            without=AT_REST | UNMOVED,
             given=NO_SPEED,
         ),
         analysis("kinematics", led_as_it_runs, 1e-5, {}),

@@ -268,3 +268,10 @@ def test_each_attribute_changes_every_formulation_as_it_changes_the_reference_or
                     wrong.append(f"{attribute} under {way}: {found.kind}, not {expected}: {found.why}")
     assert not wrong, "\n".join(wrong)
     matrix_cells.forget()
+
+
+def test_what_has_no_cells_says_why() -> None:
+    for way in WAYS.values():
+        for name, element in ELEMENTS.items():
+            assert bool(way.left_out(name, element.carriers)) != any(way.takes(name, c) for c in element.carriers)
+        assert all(any(name.startswith(start) for name in ELEMENTS) for start in [*way.without, *way.alone]), way.name
