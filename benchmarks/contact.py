@@ -9,7 +9,8 @@ target; the notes give the overlap and the speed of both at rest.
 Then two toothed wheels as triangle meshes, one driven at 10 rad/s, the other braked by 5 N m, foundations of 1e12 N/m³ on each, without
 friction, under semi-implicit Euler with 0.01 ms: time per step.
 
-Then boxes in separate piles of four, one and a hundred: what a pile costs a step where there are many (target: within 1.3 of one alone).
+Then boxes in separate piles of four, one, ten and a hundred, by each method: what a pile costs a step where there are many (target: within
+1.3 of one alone).
 Last, balls and boxes that bounce, compared with Exudyn and Drake at equal error (``bounce``).
 """
 
@@ -52,18 +53,19 @@ def run(effort: Effort) -> Report:
             compare(report, what, n, 0.05 if effort.smoke else SETTLE, effort)
     for level in range(1 if effort.smoke else 3):
         wheels(report, level, effort)
-    piles(report, effort)
+    for name in METHODS:
+        piles(report, name, effort)
     for what in (BALLS, BOXES):
         for n in (4,) if effort.smoke else (10, 100):
             bounce(report, what, n, effort)
     return report
 
 
-def piles(report: Report, effort: Effort) -> None:
-    """Separate piles of four boxes: what one costs a step, alone and among many. A step is
+def piles(report: Report, by: str, effort: Effort) -> None:
+    """Separate piles of four boxes by a method: what one costs a step, alone and among many. A step is
     timed by the difference between a run and one three times as long; notes give set-up, and what a run costs besides its steps."""
     counts, repeats = ((1, 2), 1) if effort.smoke else ((1, 10, 100), 3)
-    method, steps = METHODS["semi-implicit 0.1 ms"]
+    method, steps = METHODS[by]
     each, besides, ready = {}, {}, {}
     for count in counts:
         system = nx.System("piles")
@@ -95,12 +97,12 @@ def piles(report: Report, effort: Effort) -> None:
         each[count], besides[count] = 1e6 * a_step / count, short - k * a_step
     for count in counts[1:]:
         ratio = each[count] / each[counts[0]]
-        row = Row(f"{count} piles of 4 boxes, a pile", "µs", each[count])
+        row = Row(f"{count} piles of 4 boxes, {by}, a pile", "µs", each[count])
         row.target, row.met = f"≤ 1.3 times one alone: {ratio:.2f}", ratio <= 1.3
         report.rows.append(row)
     told = ", ".join(f"{count}: {besides[count]:.2f} s, after {ready[count]:.2f} s of set-up" for count in counts)
     report.notes.append(
-        f"one pile alone {each[counts[0]]:.0f} µs a step; what a run of so many piles costs besides its steps: {told}"
+        f"{by}: one pile alone {each[counts[0]]:.0f} µs a step; what a run of so many piles costs besides its steps: {told}"
     )
 
 

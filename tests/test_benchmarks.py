@@ -39,6 +39,20 @@ def test_trees_and_batches_are_measured_and_kept(tmp_path: Path) -> None:
     assert "<svg" in drawing.read_text()
 
 
+@pytest.mark.slow
+def test_contact_is_measured(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    figures = tmp_path / "run.json"
+    done = run("contact", "--smoke", "--json", str(figures))
+    assert done.returncode == 0, done.stderr
+    report = json.loads(figures.read_text())["reports"][0]
+    told = {row["what"]: row["ours"] for row in report["rows"]}
+    for what in ("4 spheres, HHT 1 ms", "4 boxes, ImplicitEuler 2 ms", "2 piles of 4 boxes, HHT 1 ms, a pile"):
+        assert told[what] > 0.0
+    assert any(what.startswith("two wheels of") for what in told)
+    assert sum("settings and largest error" in note for note in report["notes"]) == 2
+
+
 def test_an_unknown_benchmark_is_refused() -> None:
     done = run("fast")
     assert done.returncode == 2
