@@ -96,7 +96,7 @@ HUMANOID_KP = 3000.0
 
 
 def humanoid() -> System:
-    """A robot of 52 kg, held by twelve actuators in its legs and four in its arms, with its knees bent."""
+    """A robot of 54 kg, held by twelve actuators in its legs and four in its arms, with its knees bent."""
     system = System("humanoid")
     pelvis = SOLE + 2.0 * SHANK * math.cos(KNEES)
     chest = (0.0, 0.0, pelvis + 0.3)
