@@ -159,3 +159,28 @@ def test_a_few_modes_of_many_are_those_of_all() -> None:
     found = nx.equilibrium(ball_on_the_floor(soft=1e-3), modes=5).squares
     assert dense is not None and found is not None
     np.testing.assert_allclose(found, dense[:5], rtol=1e-6, atol=1e-9)
+
+
+DEEP = 1e-4
+
+
+@pytest.mark.parametrize(
+    ("law", "pushes"),
+    [
+        (LAW, 4 * 1e5 * DEEP),
+        ({"stiffness": 1e9, "exponent": 1.5}, 4 * 1e9 * DEEP**1.5),
+        ({"foundation_b": 1e7}, 1e7 * 0.3 * 0.2 * DEEP),
+    ],
+    ids=["corners", "hertz", "area"],
+)
+def test_a_box_that_is_assembled_in_the_floor_is_pushed_out(law: dict[str, Any], pushes: float) -> None:
+    """With the acceleration that its depth gives; where it rests it has none, and a run from there stays."""
+    system = box_on_the_floor(friction=0.5, **law)
+    report = nx.assemble(system, q0={"box": (1, 0, 0, 0, 0, 0, 0.1 - DEEP)})
+    assert report.a[1] == pytest.approx([0, 0, 0, 0, 0, pushes / 2.0 - 9.81], abs=1e-6)
+    rest = nx.equilibrium(system)
+    again = nx.assemble(system, initial=rest)
+    assert np.abs(again.a[1]).max() < 1e-6
+    assert again.q[1] == pytest.approx(rest.report.q[1], abs=1e-12)
+    stays = nx.simulate(system, 0.05, nx.HHT(rtol=1e-6), initial=rest)
+    assert np.ptp(stays.position("box").values, axis=0) == pytest.approx([0, 0, 0], abs=1e-9)

@@ -89,10 +89,37 @@ def test_an_assembly_starts_from_another() -> None:
     assert abs(bent.position("lower") - before.position("lower")).max() > 0.1
     with pytest.raises(nx.InputError, match="initial is the report of another system, 'arm'"):
         nx.assemble(arm(), initial=before)
-    with pytest.raises(nx.InputError, match="initial is 'there'; the report of nx"):
+    with pytest.raises(nx.InputError, match="initial is a str; the report of nx"):
         nx.assemble(system, initial="there")
 
 
 def test_a_sensitivity_has_no_other_start_than_q0_and_v0() -> None:
     with pytest.raises(nx.InputError, match="give these instead of initial"):
         nx.sensitivity(arm(), 0.1, "upper.mass", initial=nx.assemble(arm()))
+
+
+def test_what_is_shown_at_a_prompt_is_a_line() -> None:
+    """Not all arrays of it."""
+    system = arm()
+    run, rest = nx.simulate(system, 0.01), nx.equilibrium(system)
+    shown = [
+        system, run, nx.assemble(system), nx.assemble(system).redundancy, rest, nx.linearize(system, rest),
+        nx.linearize(system, rest, modes=2), nx.inverse_dynamics(system, run), nx.sensitivity(system, 0.01, ["gravity[2]"]),
+        nx.Tree(system), nx.Session(system), nx.Batch(),
+        nx.inverse_kinematics(system, {"lower": {"position": (0.5, 0.0, -0.5)}}),
+    ]  # fmt: skip
+    for one in shown:
+        text = repr(one)
+        assert text.startswith(f"{type(one).__name__}(") and len(text) < 110 and "\n" not in text, text
+
+
+def test_runs_and_assemblies_start_from_an_equilibrium() -> None:
+    system = arm()
+    rest = nx.equilibrium(system)
+    for start in (rest, rest.report):
+        run = nx.simulate(system, 0.01, initial=start)
+        assert run.joint_velocity("shoulder").values == pytest.approx(0.0, abs=1e-9)
+        assert nx.assemble(system, initial=start).q == pytest.approx(rest.report.q, abs=1e-12)
+        assert nx.Session(system, initial=start).latest().joint_position("elbow").values[-1] == pytest.approx(
+            rest.joint("elbow")[0]
+        )

@@ -17,6 +17,7 @@ from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.simulation.choice import simulation_of
 from nexdyn.simulation.march import Progress
+from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def simulate(
     t_end: float,
     method: Method | str | None = None,
     *,
-    initial: Result | AssemblyReport | Posture | None = None,
+    initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
     q0: Any = None,
     v0: Any = None,
     output_every: int = 1,
@@ -53,7 +54,7 @@ def simulate(
     t_end: float,
     method: Method | str | None = None,
     *,
-    initial: Result | AssemblyReport | Posture | None = None,
+    initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
     q0: Any = None,
     v0: Any = None,
     output_every: int = 1,
@@ -76,7 +77,7 @@ def simulate(
     t_end: float,
     method: Method | str | None = None,
     *,
-    initial: Result | AssemblyReport | Posture | None = None,
+    initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
     q0: Any = None,
     v0: Any = None,
     output_every: int = 1,
@@ -97,8 +98,8 @@ def simulate(
         SemiImplicitEuler, DormandPrince, BogackiShampine32, DOP853 in minimal coordinates; in absolute coordinates HHT, by default where
         a system has closed loops, drivers or couplings, Projection, Baumgarte, Partitioning; ImplicitEuler.
     loops: how minimal coordinates keep loops and drivers; Loops(), projection, by default.
-    initial: a Result to go on from its last state, the report of `nx.assemble` or `nx.equilibrium`, or the
-        posture of `nx.inverse_kinematics`, at rest.
+    initial: a Result to go on from its last state, the report of `nx.assemble`, what `nx.equilibrium` found, or the posture of
+        `nx.inverse_kinematics`, at rest.
     q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default: the reference configuration, at rest. Joints
         that are named keep what they are given, or are refused. Arrays are moved to close loops, which `Result.warnings` tells.
     output_every: steps between outputs. output_times [s]: outputs there instead; steps of adaptive HHT end there.

@@ -27,7 +27,7 @@ from nexdyn.assembly.given import given_limit, given_mapping, given_names, given
 from nexdyn.assembly.loads import generalized_forces, joint_state, velocity_rows
 from nexdyn.assembly.notices import gaps_of, gaps_of_tree
 from nexdyn.assembly.redundant import redundancy_report
-from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.report import AssemblyReport, WithReport
 from nexdyn.assembly.start_pose import pose_without_loops
 from nexdyn.assembly.start_velocity import described_velocity, floating_bodies
 from nexdyn.assembly.undetermined import undetermined_bodies
@@ -74,7 +74,7 @@ def assemble(
     t: float = 0.0,
     q0: Any = None,
     v0: Any = None,
-    initial: Start | AssemblyReport | None = None,
+    initial: Start | AssemblyReport | WithReport | None = None,
     weights: Mapping[str, Any] | None = None,
     velocity_weights: Mapping[str, Any] | None = None,
     locks: Sequence[str] = (),
@@ -166,12 +166,16 @@ def named_coordinates(system: System, given: Any, what: str) -> Mapping[str, Any
     }
 
 
-def _begun(system: System, initial: Start | AssemblyReport | None) -> Start | None:
+def _begun(system: System, initial: Start | AssemblyReport | WithReport | None) -> Start | None:
     """The state that is given to begin from."""
     if initial is None or isinstance(initial, Start):
         return initial
+    if isinstance(initial, WithReport):
+        initial = initial.report
     if not isinstance(initial, AssemblyReport):
-        raise InputError(f"initial is {initial!r}; the report of nx.assemble is needed")
+        raise InputError(
+            f"initial is a {type(initial).__name__}; the report of nx.assemble, or what nx.equilibrium returns, is needed"
+        )
     if initial.model.system is not system:
         raise InputError(f"initial is the report of another system, {initial.model.system.name!r}")
     return Start(initial.q, initial.v)

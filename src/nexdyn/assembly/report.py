@@ -15,7 +15,7 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import effort_on_child, rotors_on_child
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.constraint_rows import tied_joints
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.shown import drawn
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -70,7 +70,7 @@ class RedundantRow:
         return f"{self.joint}.{self.equation}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RedundancyReport:
     """Redundant rows and what they leave.
 
@@ -91,6 +91,10 @@ class RedundancyReport:
     motions: list[Motion] = field(default_factory=list)
     shaky: list[str] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        redundant = f"{len(self.redundant)} of {self.constraints} constraints redundant"
+        return f"RedundancyReport({counted(self.dof, 'degree of freedom')}, {redundant})"
+
 
 class Reaction(NamedTuple):
     """Wrench of a joint on its child, at the joint's point, in the parent-side joint frame.
@@ -106,7 +110,13 @@ class Reaction(NamedTuple):
     least_moment: np.ndarray
 
 
-@dataclass
+class WithReport:
+    """What has a report to start from, as an equilibrium has."""
+
+    report: AssemblyReport
+
+
+@dataclass(repr=False)
 class AssemblyReport(metaclass=CheckedCalls):
     """The outcome of `nx.assemble`; `print(report)` is the whole of it in words."""
 
@@ -273,6 +283,9 @@ class AssemblyReport(metaclass=CheckedCalls):
         """What a notebook shows."""
         html: str = drawn("report", self)
         return html
+
+    def __repr__(self) -> str:
+        return f"AssemblyReport({self.model.system.name!r}: t = {self.t:g} s, {self.redundancy!r})"
 
     def __str__(self) -> str:
         from nexdyn.assembly.report_text import report_text

@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
-from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.report import AssemblyReport, WithReport
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import METHODS, Loops
 from nexdyn.model.parameters import number
@@ -55,6 +55,8 @@ def begun(system: System, initial: Any) -> tuple[System, Any]:
     or None. InputError for anything else."""
     if isinstance(initial, Posture):
         initial = initial.at_rest(system)
+    if isinstance(initial, WithReport):
+        initial = initial.report
     if isinstance(initial, Result):
         return last_system(system, initial.recording), initial
     if isinstance(initial, BatchResult):

@@ -27,7 +27,7 @@ import numpy as np
 
 from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.assemble import mechanism_length
-from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.report import AssemblyReport, WithReport
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import AssemblyError, InputError, NexDynError, SolveError, unknown
 from nexdyn.forces.applied import AppliedForce
@@ -44,6 +44,7 @@ from nexdyn.simulation.march import Snapshot
 from nexdyn.simulation.quiet import quiet
 from nexdyn.simulation.users import UserStates
 from nexdyn.spatial.rotations import cross_product
+from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 
 RTOL = 1e-4
@@ -97,7 +98,7 @@ class Session(metaclass=CheckedCalls):
         system: System,
         method: Method | str | None = None,
         *,
-        initial: Result | AssemblyReport | Posture | None = None,
+        initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         dynamics: Literal["aba", "crba", "cfa"] = "aba",
@@ -114,7 +115,7 @@ class Session(metaclass=CheckedCalls):
             "method": method, "initial": initial, "q0": q0, "v0": v0, "dynamics": dynamics, "loops": loops,
             "on_gap": on_gap,
         }  # fmt: skip
-        if isinstance(initial, AssemblyReport | Posture):  # of this system, which has no hand
+        if isinstance(initial, AssemblyReport | WithReport | Posture):  # of this system, which has no hand
             with quiet():
                 self._options["initial"] = simulation_of(system, **self._options).latest()
         elif isinstance(initial, Result):

@@ -32,7 +32,7 @@ from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import assemble, named_coordinates
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state, with_turns
-from nexdyn.assembly.report import AssemblyReport, Reaction
+from nexdyn.assembly.report import AssemblyReport, Reaction, WithReport
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.forces.states import state_labels
@@ -50,8 +50,8 @@ SOFTEST = 12
 """How many motions are told of larger systems."""
 
 
-@dataclass(frozen=True)
-class Equilibrium(metaclass=CheckedCalls):
+@dataclass(frozen=True, repr=False)
+class Equilibrium(WithReport, metaclass=CheckedCalls):
     """The outcome of `nx.equilibrium`; `print` shows it in words.
 
     report: of the assembly in equilibrium (poses, reactions, efforts of drivers), to start a run from. stability: "stable",
@@ -152,6 +152,9 @@ class Equilibrium(metaclass=CheckedCalls):
             "states": self.states,
             "contacts_not_unique": self.contacts_not_unique,
         }
+
+    def __repr__(self) -> str:
+        return f"Equilibrium({self.report.model.system.name!r}: {self.stability}, {counted(self.dof, 'degree of freedom')})"
 
     def __str__(self) -> str:
         model = self.report.model

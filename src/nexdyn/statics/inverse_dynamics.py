@@ -63,7 +63,7 @@ UNBALANCED = 1e-7
 DEPENDENT = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Efforts(metaclass=CheckedCalls):
     """The outcome of `nx.inverse_dynamics`.
 
@@ -76,6 +76,11 @@ class Efforts(metaclass=CheckedCalls):
     tau: Array
     dof_names: list[str]
     motion: Result
+
+    def __repr__(self) -> str:
+        return (
+            f"Efforts({self.system.name!r}: {counted(len(self.dof_names), 'effort')} at {counted(len(self.t), 'time')})"
+        )
 
     @property
     def q(self) -> Array:

@@ -69,7 +69,7 @@ class Gap(NamedTuple):
     angle: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Posture(metaclass=CheckedCalls):
     """The outcome of `nx.inverse_kinematics`.
 
@@ -87,6 +87,9 @@ class Posture(metaclass=CheckedCalls):
     pose: Array
     _bodies: dict[str, int] = field(repr=False)
     t: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"Posture({self.system.name!r}: {'reached' if self.reached else 'not reached'}, {counted(self.iterations, 'iteration')})"
 
     @property
     def q(self) -> Array:

@@ -55,7 +55,7 @@ AHEAD = 0.7
 """How far ahead a steady motion is looked at again, in rad or lengths of its fastest part."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Linearization(metaclass=CheckedCalls):
     """ẋ = A x + B u, y = C x + D u. `states`, `inputs`, `outputs` name the rows and columns; `ignored` the coordinates that
     nothing depends on; `error` estimates that of A, B, C. Position states are counted from the reference as it moves on."""
@@ -78,6 +78,10 @@ class Linearization(metaclass=CheckedCalls):
     Pi: np.ndarray
     rate: float
     """How fast the mechanism moves by itself [1/s], which is the scale of eigenvalues."""
+
+    def __repr__(self) -> str:
+        sizes = f"{counted(len(self.A), 'state')}, {counted(len(self.inputs), 'input')}, {counted(len(self.outputs), 'output')}"
+        return f"Linearization({self.system.name!r}: {sizes})"
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -387,7 +391,9 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
             raise InputError("at is the report of another system")
         return at
     if not isinstance(at, Result):
-        raise InputError(f"at is {at!r}; the report of nx.assemble, an Equilibrium, or a Result, is needed")
+        raise InputError(
+            f"at is a {type(at).__name__}; the report of nx.assemble, an Equilibrium, or a Result, is needed"
+        )
     recorded = at.recording
     system = last_system(system, recorded)
     start = Start(*bodies_at_end(at, absolute_model(system)), joints_at_end(at, system))

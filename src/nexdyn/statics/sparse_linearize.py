@@ -57,7 +57,7 @@ SHOWN = 20
 """States of a shape that are told as text and as JSON, the largest."""
 
 
-@dataclass
+@dataclass(repr=False)
 class SparseLinearization(metaclass=CheckedCalls):
     """E ẇ = A w + B u, y = C w, sparse, about a pose at rest; w = (x, v, δ, δ̇, s, λ), see the page.
 
@@ -81,6 +81,10 @@ class SparseLinearization(metaclass=CheckedCalls):
     tree: Tree
     """A spanning tree, and its velocities (nv, 6 nb) from those of the bodies."""
     of_bodies: sp.csr_matrix
+
+    def __repr__(self) -> str:
+        sizes = f"{counted(len(self.modes), 'mode')}, {counted(len(self.inputs), 'input')}, {counted(len(self.outputs), 'output')}"
+        return f"SparseLinearization({self.system.name!r}: {sizes})"
 
     @property
     def eigenvalues(self) -> np.ndarray:

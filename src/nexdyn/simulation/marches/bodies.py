@@ -68,6 +68,7 @@ from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
+from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.states import vector
@@ -110,7 +111,7 @@ class BodySimulation(Runs):
         system: System,
         method: HHT,
         *,
-        initial: Result | AssemblyReport | Posture | None = None,
+        initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,

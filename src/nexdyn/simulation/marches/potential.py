@@ -56,6 +56,7 @@ from nexdyn.simulation.marches.bodies import SHORT, BodySimulation, refuse_veloc
 from nexdyn.simulation.marches.uneven import settled
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
+from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
@@ -78,7 +79,7 @@ class PotentialSimulation(BodySimulation):
         system: System,
         method: ImplicitEuler,
         *,
-        initial: Result | AssemblyReport | Posture | None = None,
+        initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,

@@ -56,6 +56,7 @@ from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import start_angles
+from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.cfa.solve import refuse
 from nexdyn.tree.cfa.tables import ConstraintTables
@@ -98,7 +99,7 @@ class Simulation(Runs):
         system: System,
         method: Method | str | None = None,
         *,
-        initial: Result | AssemblyReport | Posture | None = None,
+        initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,
