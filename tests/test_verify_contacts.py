@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -282,6 +283,45 @@ def test_the_ripple_of_gears_falls_with_their_stiffness_and_facets_count_by_thei
     assert sags[1] == pytest.approx((23 / 11) ** 2 * sags[0], rel=0.05), sags
     askew = [observed[4] - 1.0 for _, _, observed in (hard, coarse)]
     assert askew[1] == pytest.approx(23 / 11 * askew[0], rel=0.1), askew
+
+
+def wheel(file: Path, width: float, middle: float) -> nx.Mesh:
+    """A whole gear as one closed mesh that is not convex: teeth with both flanks, one in the direction `middle`, on a disc."""
+    g = transmissions
+    half = 0.5 * math.pi / g.TEETH * (1.0 - g.PLAY) + math.tan(g.PRESSURE) - g.PRESSURE
+    u = np.linspace(0.0, math.sqrt((g.TIP / g.BASE) ** 2 - 1.0), g.FLANK)
+    radii, sides = np.r_[g.ROOT, g.BASE * np.sqrt(1.0 + u * u)], np.r_[half, half - u + np.arctan(u)]
+    k, outline, flat = len(radii), [], []
+    hub = 2 * k * g.TEETH
+    for i in range(g.TEETH):
+        angles = middle + i * g.STEP + np.r_[-sides, sides[::-1]]
+        outline += zip(
+            np.r_[radii, radii[::-1]] * np.cos(angles), np.r_[radii, radii[::-1]] * np.sin(angles), strict=True
+        )
+        first, after = 2 * k * i, 2 * k * ((i + 1) % g.TEETH)
+        for n in range(k - 1):
+            a, b, c, d = first + n, first + n + 1, first + 2 * k - 2 - n, first + 2 * k - 1 - n
+            flat += [(a, b, c), (a, c, d)]
+        flat += [(hub, first, first + 2 * k - 1), (hub, first + 2 * k - 1, after)]
+    spots = [*outline, (0.0, 0.0)]
+    n = len(spots)
+    corners = [(*spot, z) for z in (-0.5 * width, 0.5 * width) for spot in spots]
+    triangles = [(c, b, a) for a, b, c in flat] + [(n + a, n + b, n + c) for a, b, c in flat]
+    for i in range(n - 1):
+        j = (i + 1) % (n - 1)
+        triangles += [(i, j, n + j), (i, n + j, n + i)]
+    lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in triangles]
+    file.write_text("\n".join(lines))
+    return nx.Mesh(str(file))
+
+
+def test_gears_as_whole_meshes_turn_as_those_of_teeth(tmp_path: Path) -> None:
+    """Two meshes of 4,000 triangles, as one has them from a drawing: the same ratio, ripple and force, tooth after tooth."""
+    g = transmissions
+    one = wheel(tmp_path / "one.obj", g.WIDTH, 0.0)
+    other = wheel(tmp_path / "other.obj", 1.2 * g.WIDTH, math.pi + 0.5 * g.STEP)
+    found = replace(g.GEARS, build=lambda: g.gears(whole=([one], [other]))).check(MESHES)
+    assert found.holds, found
 
 
 def test_gears_are_the_same_with_their_bodies_swapped() -> None:

@@ -14,6 +14,7 @@ tips before they come to the line of action, which adds to it. The pin gives by 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from nexdyn.forces.contact_group import Contact
 from nexdyn.forces.joint_force import JointForce
 from nexdyn.joints import Revolute
 from nexdyn.model.driver import Driver
-from nexdyn.model.shapes import Hull, Sphere
+from nexdyn.model.shapes import Hull, Shape, Sphere
 from nexdyn.model.system import System
 from nexdyn.problems.problem import Problem, touching
 from nexdyn.results.result import Result
@@ -70,16 +71,23 @@ def tooth(middle: float, width: float, points: int) -> Hull:
     )
 
 
-def gears(soft: float = SOFT, points: int = FLANK, swapped: bool = False) -> System:
-    """Two gears in mesh, of which those teeth are there that come to bear; at the start they touch."""
+Shapes = Sequence[Shape]
+
+
+def gears(
+    soft: float = SOFT, points: int = FLANK, swapped: bool = False, whole: tuple[Shapes, Shapes] | None = None
+) -> System:
+    """Two gears in mesh, at the start they touch. Without shapes of whole gears those teeth are there that come to bear: one of the driving
+    gear is on x, and a gap of the driven one on −x."""
     system = System("gears", gravity=(0.0, 0.0, 0.0))
     inertia = (INERTIA, INERTIA, INERTIA)
-    teeth = [tooth(-i * STEP, WIDTH, points) for i in range(4)]
+    teeth: Shapes = whole[0] if whole else [tooth(-i * STEP, WIDTH, points) for i in range(4)]
     system.add_body("driving", mass=0.1, inertia=inertia, collision=teeth)
     system.add_joint(Revolute("input", "ground", "driving", axis=(0, 0, 1)))
     system.add_driver(Driver("motor", "input", f"={RATE}*t"))
     back = 0.5 * PLAY * STEP  # its teeth touch
-    teeth = [tooth(math.pi + (i + 0.5) * STEP, 1.2 * WIDTH, points) for i in range(-1, 3)]
+    middles = [math.pi + (i + 0.5) * STEP for i in range(-1, 3)]
+    teeth = whole[1] if whole else [tooth(middle, 1.2 * WIDTH, points) for middle in middles]
     at = (2.0 * PITCH, 0.0, 0.0)
     system.add_body("driven", mass=0.1, inertia=inertia, position=at, orientation=about_z(back), collision=teeth)
     system.add_joint(Revolute("output", "ground", "driven", at=at, axis=(0, 0, 1), v0=-RATE))
