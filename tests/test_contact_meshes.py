@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
-from test_contact_overlap import PAIRS, floor_low, solids
+from test_contact_overlap import PAIRS, floor_low, solids, volume_and_centroid
 
 import nexdyn as nx
 from nexdyn.forces.mesh_contact import MeshContact
@@ -200,20 +200,38 @@ def hull_of(place: Path, points: np.ndarray) -> nx.Mesh:
     )
 
 
-@pytest.mark.parametrize(("depth", "ripple"), [(0.005, 0.2), (0.01, 0.05), (0.02, 0.016), (0.03, 0.01), (0.05, 0.005)])
+FACETS = {0.005: (0.17, None), 0.01: (0.043, 0.35), 0.02: (0.011, None), 0.03: (0.01, None), 0.05: (0.003, 0.08)}
+"""By the depth [R] of a sphere of 2,000 flat facets: how uneven its force is, peak to peak, and by how much it is too low as a mean, as
+computed apart from this package; at 0.03 R what is required."""
+
+
+@pytest.mark.parametrize("depth", FACETS)
 def test_a_sphere_of_flat_facets_presses_as_flat_facets_can(
-    depth: float, ripple: float, rng: np.random.Generator, tmp_path: Path
+    depth: float, rng: np.random.Generator, tmp_path: Path
 ) -> None:
-    """Facets lie inside the sphere, by s as a mean: the mean force is that of the depth less s; and the force is even from 0.03 R on."""
-    bench = meshes(ball(tmp_path / "ball.obj"), FLOOR, None, K)
-    A = at_random(rng, 400)
-    A = A[abs(A[:, 8]) < 0.85]  # not about the poles of the spiral, where facets are less even
+    """Its force is that of the volume of its polyhedron under the plane: what unevenness there is, is that of the facets. They lie inside
+    the sphere, by s as a mean: the mean force is that of the depth less s; and it is even to 1 % from 0.03 R on."""
+    mesh = ball(tmp_path / "ball.obj")
+    bench = meshes(mesh, FLOOR, None, K)
+    A = at_random(rng, 1000)
+    A = A[
+        abs(A[:, 8]) < 0.6
+    ]  # nearer to the poles of the spiral facets are less even, and so is the force, up to 1.5 times
     A[:, 9:12] = (0.0, 0.0, 1.0 - depth)
     f = bench.seen(A, np.repeat(motion((0, 0, 0))[None], len(A), axis=0))[:, 6]
-    volume = nx.mass_properties(nx.Mesh(str(tmp_path / "ball.obj")), 1.0).mass
+    ripple, low = FACETS[depth]
+    assert np.ptp(f) / f.mean() < (ripple if depth == 0.03 else 1.1 * ripple)
+    if low is not None:
+        assert 1.0 - f.mean() / (K * np.pi * depth**2 * (1.0 - depth / 3.0)) == pytest.approx(low, abs=0.01)
+    volume = nx.mass_properties(mesh, 1.0).mass
     h = depth - (1.0 - (volume / (4.0 / 3.0 * np.pi)) ** (1.0 / 3.0))
-    assert np.ptp(f) / f.mean() < ripple
     assert_allclose(f.mean(), K * np.pi * h**2 * (1.0 - h / 3.0), rtol=0.05)
+    faces = ConvexHull(triangles_of(mesh).vertices).equations
+    for row, force in zip(A[:4], f[:4], strict=True):
+        normals = faces[:, :3] @ row[:9].reshape(3, 3).T
+        offsets = normals @ row[9:12] - faces[:, 3]
+        under, _ = volume_and_centroid(np.vstack([normals, (0, 0, 1)]), np.append(offsets, 0.0))
+        assert_allclose(force, K * under, rtol=1e-9)
 
 
 def gear(place: Path, teeth: int, module: float, turned: float, flank: int = 12) -> tuple[nx.Mesh, float]:

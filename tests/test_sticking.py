@@ -92,21 +92,34 @@ def test_it_stands_for_an_hour(method: Any) -> None:
 
 
 @FINE
-def test_a_slope_that_shakes_lets_nothing_walk_below_the_cone(method: Any) -> None:
-    """50 Hz, a tenth of g along the normal, two hundredths below the cone: no drift, as rigid friction has none."""
+@pytest.mark.parametrize(
+    ("part", "law", "most"),
+    [(0.95, {}, 1e-11), (0.98, {"friction_damping": 0.0}, 1e-10), (0.98, {}, 1.5e-7)],
+    ids=["5 % below", "2 % below, undamped along the plane", "2 % below"],
+)
+def test_a_slope_that_shakes_lets_a_box_walk_by_no_more_than_is_stated(
+    part: float, law: dict[str, float], most: float, method: Any
+) -> None:
+    """50 Hz, a tenth of g along gravity: the load keeps its direction, and rigid friction below the cone knows no drift.
+
+    Here the dampers along the plane and along its normal let the two parts of the load sway out of phase, so that it turns by 1 %: corners
+    2 % below the cone slide for a part of each cycle and walk by about 0.1 µm, also at shorter steps; without the damper along the plane,
+    or 5 % below, they do not."""
     phi = math.radians(20.0)
     system = nx.System("shaker", gravity=(G * math.sin(phi), 0.0, -G * math.cos(phi)))
     system.add_body("table", mass=50.0, inertia=(1, 1, 1), position=(0, 0, -0.5))
-    system.add_joint(nx.Prismatic("lift", "ground", "table", axis=(0, 0, 1), at=(0, 0, -0.5)))
+    up = (-math.sin(phi), 0.0, math.cos(phi))
+    system.add_joint(nx.Prismatic("lift", "ground", "table", axis=up, at=(0, 0, -0.5)))
     w = 2.0 * math.pi * 50.0
-    # along the slope as well, so that the shaking is of the vertical and the load stays in the cone
     system.add_driver(nx.Driver("shake", "lift", f"={0.1 * G / w**2!r}*(1 - cos({w!r}*t))"))
-    place(system, math.tan(phi) / 0.85, phi, on="table", at_b=(0, 0, 0))
-    t = np.linspace(0.0, 1.0, 501)
-    result = nx.simulate(system, 1.0, method, output_times=t)
-    x = result.position("box").values[:, 0]
+    place(system, math.tan(phi) / part, phi, on="table", at_b=(0, 0, 0), **law)
+    result = nx.simulate(system, 1.0, method, output_times=np.linspace(0.0, 1.0, 501))
+    x = result.position("box").values[:, 0] - result.position("table").values[:, 0]
     cycles = x[:500].reshape(50, 10).mean(axis=1)
-    assert np.ptp(cycles[25:]) < 1e-9
+    walked = np.ptp(cycles[25:]) / 24.0
+    assert walked < most
+    if most > 1e-8:
+        assert walked > 0.5 * most  # or what is stated is out of date
 
 
 @FINE

@@ -76,6 +76,7 @@ SLIDING = over(contacts.SLIDING, {"on": FLAT})
 STANDING = over(contacts.STANDING, {"on": FLAT}, {2.0: (LEANS,), 20.0: (LEANS,)})
 BELT = over(contacts.BELT, {"on": FLAT})
 CONE = over(slopes.CONE, {"standing on": FLAT, "sliding on": FLAT})
+BELOW = over(slopes.BELOW, {"block on": FLAT})
 SHAKEN = over(slopes.SHAKEN, {"block on": FLAT})
 UNDER = {
     name: 400.0 * slopes.STIFFER / (0.2 * width) for name, width in (("narrow", slopes.NARROW), ("wide", slopes.WIDE))
@@ -335,8 +336,8 @@ HUMANOID = over(standing.HUMANOID, {"feet": 2e8}, side="a")
 DOMINOES = over(dominoes.DOMINOES, {"floor": 4.0 * dominoes.FLOOR / (dominoes.THICK * dominoes.WIDE)})
 
 OVER_AREAS = (
-    SLIDING, STANDING, BELT, CONE, SHAKEN, TIPPING, ROLLING, BOWLING, SKIDDING, CONVEYOR, BOUNCE, SPHERES, GAPS, GRIPPER, ROLLER, FACED,
-    GENEVA, HOLE, BEARING, CARDS, LOADED, QUADRUPED, HUMANOID, DOMINOES,
+    SLIDING, STANDING, BELT, CONE, BELOW, SHAKEN, TIPPING, ROLLING, BOWLING, SKIDDING, CONVEYOR, BOUNCE, SPHERES, GAPS, GRIPPER, ROLLER,
+    FACED, GENEVA, HOLE, BEARING, CARDS, LOADED, QUADRUPED, HUMANOID, DOMINOES,
 )  # fmt: skip
 AREAS: Mapping[str, Problem] = {p.name: p for p in OVER_AREAS}
 """By the name of the problem at points that each belongs to."""

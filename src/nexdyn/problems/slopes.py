@@ -1,6 +1,7 @@
-"""What stands on a slope and what does not: 5 % within the rule, and 5 % beyond it.
+"""What stands on a slope and what does not: 5 % within the rule, and 5 % beyond it; one block 2 % within, for a minute.
 
     cone        blocks on a slope, tan φ = 1.05 μ and 0.95 μ: one slides with g (sin φ − μ cos φ), the other stands
+    below       block on a slope just below the cone, tan φ = 0.98 μ: from 10 s to 60 s it moves by less than 5e-8 m
     shaken      block on a slope of tan φ = 0.95 μ that shakes up and down at 50 Hz by a tenth of g: it stays where it is
     tipping     blocks on a rough slope, tan φ = 1.05 and 0.95 of width by height: one tips about its lower edge, as a rigid pendulum; the
                 other stands
@@ -91,6 +92,26 @@ CONE = Problem(
     {"drift since 0.5 s": "m", "v since 0.5 s": "m/s"}, {0.5: (0.0, 0.0), 1.0: (0.0, 0.5 * GAIN), 2.0: (0.0, 1.5 * GAIN)},
     lambda result: since(np.stack([result.position("standing").values[:, 0], result.velocity("sliding").values[:, 0]], axis=1)),
     touching(1e-7), scale=(1e-2, 1.0),
+)  # fmt: skip
+NEARLY = math.tan(SLOPE) / 0.98
+
+
+def below() -> System:
+    """A block on a slope, 2 % within the cone of friction."""
+    system = plane("below")
+    system.add_joint(Fixed("stands", "ground", "plane"))
+    block(system, "block", FLAT, NEARLY)
+    return system
+
+
+def gone(result: Result) -> np.ndarray:
+    """How far the block is from where it was at the second sample, whichever way (N, 1)."""
+    return np.linalg.norm(since(result.position("block").values), axis=1)[:, None]
+
+
+BELOW = Problem(
+    "below", "block on a slope, 2 % within the cone of friction, for a minute", "Coulomb's law", below, {"drift since 10 s": "m"},
+    {10.0: (0.0,), 20.0: (0.0,), 40.0: (0.0,), 60.0: (0.0,)}, gone, touching(5e-8, dt=2e-3),
 )  # fmt: skip
 HERTZ_50 = 100.0 * math.pi
 
@@ -232,4 +253,4 @@ ROD = Problem(
     leap, touching(1e-5, dt=1e-5, bdf2=1e-4),
 )  # fmt: skip
 
-SLOPES = (CONE, SHAKEN, TIPPING, CARDS, LOADED, ROD)
+SLOPES = (CONE, BELOW, SHAKEN, TIPPING, CARDS, LOADED, ROD)
