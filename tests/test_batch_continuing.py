@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mechanisms import four_bar
+from turns import in_turns
 
 import nexdyn as nx
 
@@ -132,16 +133,36 @@ def four_bars() -> tuple[nx.System, dict[str, Any]]:
     return four_bar(), {"v0": {"A": np.linspace(0.5, 3.0, COUNT)}}
 
 
-@pytest.mark.parametrize("stored", [False, True], ids=["in memory", "stored"])
-@pytest.mark.parametrize("case", [arms, four_bars])
+def balls() -> tuple[nx.System, dict[str, Any]]:
+    """That are thrown along a floor, whose friction sticks and has states."""
+    system = nx.System("ball", gravity=(0, 0, -9.81))
+    system.add_body("ball", mass=1.0, inertia=(0.004, 0.004, 0.004), position=(0, 0, 0.095))
+    system.add_joint(nx.Free("free", "ground", "ball"))
+    system.add_force(
+        nx.PlaneContact("floor", "ball", radius=0.1, stiffness=2e3, exponent=1.0, damping=1.0, friction=0.4)
+    )
+    return system, {"v0": {"free": [[0.0, 0.0, 0.0, x, 0.0, 0.0] for x in np.linspace(0.1, 0.3, COUNT)]}}
+
+
+ENDS = [
+    *((case, stored, 0.0) for case in (arms, four_bars) for stored in (False, True)),
+    *in_turns([(arms, False, 0.3), (arms, True, 0.3), (balls, False, 0.3), (balls, False, 0.0)]),
+]
+"""What a half is of, whether it is stored, and the part of a step that it ends behind one."""
+
+
+@pytest.mark.parametrize(("case", "stored", "between"), ENDS)
 @pytest.mark.parametrize("name", IN_LANES)
 def test_a_member_goes_on_by_itself_to_where_the_whole_run_comes(
-    name: str, case: Callable[[], Any], stored: bool, tmp_path: Path
+    name: str, case: Callable[[], Any], stored: bool, between: float, tmp_path: Path
 ) -> None:
+    """On one grid of steps: one that began anew between two of them would end elsewhere."""
     method = IN_LANES[name]
     system, batch = case()
     store = {"store": tmp_path / "half.zarr"} if stored else {}
-    half, whole = (nx.simulate(system, t, method, batch=batch, **more) for t, more in ((HALF, store), (END, {})))
+    half, whole = (
+        nx.simulate(system, t, method, batch=batch, **more) for t, more in ((HALF + between * DT, store), (END, {}))
+    )
     for m in range(COUNT):
         member, expected = half.member(m), end(whole.member(m))
         member.save(tmp_path / "half.nc", full=False)

@@ -17,6 +17,7 @@ from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import DIVERGES, Notice, degrees_notices, gaps_of_tree, tell, tell_of_members
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
+from nexdyn.batch.between import Between
 from nexdyn.batch.bodies import (
     FINISHED,
     STOPPED,
@@ -244,10 +245,15 @@ class _BatchRun:
         steps = 0
 
         marched = np.zeros(count, dtype=bool)
+        between = Between(
+            self.method, self.dynamics, grid, tree.nq, tree.nv, [label for label, _ in state_labels(self.first)], rows
+        )
 
         def take(done: Done) -> None:
             nonlocal steps
             marched[done.numbers] = True
+            if not self.read.has_inputs:  # which act no longer where a member goes on
+                between.take(done)
             self.failures |= done.failures
             steps = max(steps, done.steps)
             if done.rows.base is not rows:
@@ -282,6 +288,7 @@ class _BatchRun:
             {"kernels": served()}
             | ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}) | self._warnings()
             | ({"thinned": True, "unseen": True} if self.options.get("output_every", 1) > 1 else {}),
+            between,
         )  # fmt: skip
         result = BatchResult(self.first, recording, trees, self._told(), self.read.parameter_columns())
         if isinstance(rows, Store):
