@@ -94,6 +94,31 @@ def test_a_batch_goes_on_from_the_results_of_either_kind_of_coordinates_with_the
     np.testing.assert_allclose(end(together.member(1)), end(alone), rtol=0, atol=1e-11 * np.abs(end(alone)).max())
 
 
+@pytest.mark.parametrize("method", EVERY.values(), ids=EVERY)
+def test_what_is_changed_behind_a_half_that_ended_between_steps_acts_from_its_end_on(method: Any) -> None:
+    """Alone and in a batch, whose members all begin their steps there, also those in which nothing is changed."""
+    half = nx.simulate(arm(), HALF + 0.3 * DT, method)
+    times = [float(half.t[-1]), END] if method in ALONE.values() else None
+    start = {name: float(half.joint_velocity(name)[-1]) for name in ("h1", "h2")}
+    stiff = [2.0, 90.0]
+    together = nx.simulate(arm(), END, method, initial=half, batch={"parameters": {"K": stiff}}, output_times=times)
+    assert (np.diff(together.t.values) > 0.0).all()
+    finer = nx.simulate(arm(), HALF + 0.3 * DT, nx.RungeKutta4(DT / 8))
+    for m, K in enumerate(stiff):
+        own = arm().with_parameters({"K": K})
+        alone, anew = (
+            end(nx.simulate(own, END, method, initial=half, output_times=times, **how)) for how in ({}, {"v0": start})
+        )
+        exact = end(nx.simulate(own, END, nx.RungeKutta4(DT / 8), initial=finer))
+        # what methods remember of the steps before is part of their error
+        error, rounded = np.abs(anew - exact).max(), 1e-11 * np.abs(anew).max()
+        remembers = method.name in ("hht", "implicit-euler", "dopri5")
+        assert error < 0.03 * np.abs(exact).max()
+        assert np.abs(end(together.member(m)) - anew).max() < (3.0 * error if remembers else rounded)
+        if K == 90.0:
+            assert np.abs(alone - end(together.member(m))).max() < rounded
+
+
 def test_a_batch_goes_on_from_a_report_and_a_posture() -> None:
     system = arm()
     hand = nx.inverse_kinematics(system, {"lower": (0.9, 0.6, 0.0)})

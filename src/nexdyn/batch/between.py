@@ -1,9 +1,13 @@
-"""Members of a batch in lanes that have ended between two steps: as runs alone do they go on from the last whole step, on one grid."""
+"""Members of a batch in lanes that have ended between two steps: as runs alone do they go on from the last whole step, on one grid.
+
+A batch itself begins its grid where it starts: members with other parameters differ from there on alone, and all record at the same times.
+"""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +16,19 @@ from nexdyn.batch.lanes import Done, Grid
 from nexdyn.integrate.methods import FixedStep
 from nexdyn.results.batch import Rows
 from nexdyn.results.restart import Restart
+from nexdyn.results.result import Result
 
 Array = np.ndarray
+
+
+def off_grid(initial: Any) -> Any:
+    """What a batch starts from: of a result that ended between two steps the end alone."""
+    if not isinstance(initial, Result) or (restart := initial.recording.restart) is None:
+        return initial
+    arrays = {name: x for name, x in restart.arrays.items() if not name.startswith("grid.")}
+    end = copy.copy(initial)
+    end.recording = replace(initial.recording, restart=replace(restart, arrays=arrays))
+    return end
 
 
 class Between(Mapping[int, Restart]):

@@ -17,7 +17,7 @@ from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import DIVERGES, Notice, degrees_notices, gaps_of_tree, tell, tell_of_members
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
-from nexdyn.batch.between import Between
+from nexdyn.batch.between import Between, off_grid
 from nexdyn.batch.bodies import (
     FINISHED,
     STOPPED,
@@ -169,7 +169,8 @@ class _BatchRun:
         bodies = method is None and self.method.coordinates == "bodies"
         aside = options.get("output_times") is not None  # between the steps of all
         apart = "output_times" if aside else keeps_apart(system, self.method, self.dynamics)
-        self.first, self.initial = begun(system, options.get("initial"))
+        self.options = options = {**options, "initial": off_grid(options.get("initial"))}
+        self.first, self.initial = begun(system, options["initial"])
         """The system as events of the runs before have left it, and what to start from."""
         self.z = described_states(self.first)
         """States of forces at the start (nz,)."""
