@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mechanisms import four_bar
+from turns import in_turns
 
 import nexdyn as nx
 
@@ -93,6 +94,31 @@ def test_a_batch_goes_on_from_the_results_of_either_kind_of_coordinates_with_the
     np.testing.assert_allclose(end(together.member(1)), end(alone), rtol=0, atol=1e-11 * np.abs(end(alone)).max())
 
 
+@pytest.mark.parametrize("method", EVERY.values(), ids=EVERY)
+def test_what_is_changed_behind_a_half_that_ended_between_steps_acts_from_its_end_on(method: Any) -> None:
+    """Alone and in a batch, whose members all begin their steps there, also those in which nothing is changed."""
+    half = nx.simulate(arm(), HALF + 0.3 * DT, method)
+    times = [float(half.t[-1]), END] if method in ALONE.values() else None
+    start = {name: float(half.joint_velocity(name)[-1]) for name in ("h1", "h2")}
+    stiff = [2.0, 90.0]
+    together = nx.simulate(arm(), END, method, initial=half, batch={"parameters": {"K": stiff}}, output_times=times)
+    assert (np.diff(together.t.values) > 0.0).all()
+    finer = nx.simulate(arm(), HALF + 0.3 * DT, nx.RungeKutta4(DT / 8))
+    for m, K in enumerate(stiff):
+        own = arm().with_parameters({"K": K})
+        alone, anew = (
+            end(nx.simulate(own, END, method, initial=half, output_times=times, **how)) for how in ({}, {"v0": start})
+        )
+        exact = end(nx.simulate(own, END, nx.RungeKutta4(DT / 8), initial=finer))
+        # what methods remember of the steps before is part of their error
+        error, rounded = np.abs(anew - exact).max(), 1e-11 * np.abs(anew).max()
+        remembers = method.name in ("hht", "implicit-euler", "dopri5")
+        assert error < 0.03 * np.abs(exact).max()
+        assert np.abs(end(together.member(m)) - anew).max() < (3.0 * error if remembers else rounded)
+        if K == 90.0:
+            assert np.abs(alone - end(together.member(m))).max() < rounded
+
+
 def test_a_batch_goes_on_from_a_report_and_a_posture() -> None:
     system = arm()
     hand = nx.inverse_kinematics(system, {"lower": (0.9, 0.6, 0.0)})
@@ -132,16 +158,36 @@ def four_bars() -> tuple[nx.System, dict[str, Any]]:
     return four_bar(), {"v0": {"A": np.linspace(0.5, 3.0, COUNT)}}
 
 
-@pytest.mark.parametrize("stored", [False, True], ids=["in memory", "stored"])
-@pytest.mark.parametrize("case", [arms, four_bars])
+def balls() -> tuple[nx.System, dict[str, Any]]:
+    """That are thrown along a floor, whose friction sticks and has states."""
+    system = nx.System("ball", gravity=(0, 0, -9.81))
+    system.add_body("ball", mass=1.0, inertia=(0.004, 0.004, 0.004), position=(0, 0, 0.095))
+    system.add_joint(nx.Free("free", "ground", "ball"))
+    system.add_force(
+        nx.PlaneContact("floor", "ball", radius=0.1, stiffness=2e3, exponent=1.0, damping=1.0, friction=0.4)
+    )
+    return system, {"v0": {"free": [[0.0, 0.0, 0.0, x, 0.0, 0.0] for x in np.linspace(0.1, 0.3, COUNT)]}}
+
+
+ENDS = [
+    *((case, stored, 0.0) for case in (arms, four_bars) for stored in (False, True)),
+    *in_turns([(arms, False, 0.3), (arms, True, 0.3), (balls, False, 0.3), (balls, False, 0.0)]),
+]
+"""What a half is of, whether it is stored, and the part of a step that it ends behind one."""
+
+
+@pytest.mark.parametrize(("case", "stored", "between"), ENDS)
 @pytest.mark.parametrize("name", IN_LANES)
 def test_a_member_goes_on_by_itself_to_where_the_whole_run_comes(
-    name: str, case: Callable[[], Any], stored: bool, tmp_path: Path
+    name: str, case: Callable[[], Any], stored: bool, between: float, tmp_path: Path
 ) -> None:
+    """On one grid of steps: one that began anew between two of them would end elsewhere."""
     method = IN_LANES[name]
     system, batch = case()
     store = {"store": tmp_path / "half.zarr"} if stored else {}
-    half, whole = (nx.simulate(system, t, method, batch=batch, **more) for t, more in ((HALF, store), (END, {})))
+    half, whole = (
+        nx.simulate(system, t, method, batch=batch, **more) for t, more in ((HALF + between * DT, store), (END, {}))
+    )
     for m in range(COUNT):
         member, expected = half.member(m), end(whole.member(m))
         member.save(tmp_path / "half.nc", full=False)

@@ -124,6 +124,22 @@ def test_times_asked_for_between_steps_leave_the_steps_as_they_are(name: str) ->
             )
 
 
+@pytest.mark.parametrize("make", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("solver", ["lu", "iterative"])
+def test_a_solver_outside_the_loop_goes_on_with_the_factors_that_it_had(solver: Any, make: Any, tmp_path: Path) -> None:
+    """They are made again from the same matrix: where a run goes on, and behind a time asked for between two steps."""
+    method = nx.HHT(dt=DT, solver=solver)
+    whole = state(nx.simulate(make(), END, method))
+    for way in WAYS:
+        assert np.array_equal(state(way(make(), method, tmp_path)), whole), way.__name__
+    assert np.array_equal(state(nx.simulate(make(), END, method, output_times=[2.3 * DT, 11.5 * DT, END])), whole)
+    between = nx.simulate(make(), HALF + 0.3 * DT, method)
+    assert np.array_equal(state(nx.simulate(make(), END, method, initial=between)), whole)
+    adaptive = nx.HHT(rtol=1e-4, solver=solver)
+    one, other = (state(way(make(), adaptive, tmp_path)) for way in WAYS[:2])
+    assert np.array_equal(one, other)
+
+
 @pytest.mark.parametrize("name", FIXED)
 def test_steps_behind_an_event_count_from_it_to_the_bit_whatever_is_asked_for(name: str) -> None:
     """Of a step that is no power of two, sums of which are rounded: chunks of steps end elsewhere in both runs."""

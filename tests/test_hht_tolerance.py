@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -170,27 +171,56 @@ def test_a_light_cart_under_a_massless_pole_passes_where_its_mass_turns_round(in
     assert np.abs(result.position("tip").values[:, 0] - np.sin(angle)).max() < 0.02
 
 
-@pytest.mark.parametrize(("length", "mass"), [(1.0, 1e-9), (1e-9, 1e-20), (1e-6, 1e-15), (1e3, 1e6)])
-def test_a_four_bar_of_other_units_moves_alike(length: float, mass: float) -> None:
-    def motion(l: float, m: float, method: nx.Method) -> list[np.ndarray]:
-        system = nx.System("four-bar", gravity=(0, -9.81 * l, 0))
-        J = m * l * l
-        crank = system.add_body("crank", mass=m, inertia=(0.08 * J, 0.002 * J, 0.08 * J), position=(0, 0.5 * l, 0))
-        coupler = system.add_body(
-            "coupler", mass=1.5 * m, inertia=(0.02 * J, 0.3 * J, 0.3 * J), position=(0.75 * l, 1.2 * l, 0)
-        )
-        rocker = system.add_body(
-            "rocker", mass=1.4 * m, inertia=(0.2 * J, 0.02 * J, 0.2 * J), position=(1.75 * l, 0.7 * l, 0)
-        )
-        for name, a, b, at in (
-            ("A", system.ground, crank, (0, 0, 0)), ("B", crank, coupler, (0, l, 0)),
-            ("C", coupler, rocker, (1.5 * l, 1.4 * l, 0)), ("D", system.ground, rocker, (2 * l, 0, 0)),
-        ):  # fmt: skip
-            system.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 0, 1)))
-        result = nx.simulate(system, 2.0, method, output_times=np.linspace(0.0, 2.0, 9))
-        force = np.stack([result.reaction(joint).values[:, :3] / (m * l) for joint in "ABCD"])
-        return [result.position("coupler").values / l, result.velocity("coupler").values / l, force / 100.0]
+OTHER_SIZES = [(1.0, 1e-9), (1e-9, 1e-20), (1e-6, 1e-15), (1e3, 1e6)]
+"""Lengths [m] and masses [kg] of a four-bar."""
 
+
+@functools.cache
+def motion_of_four_bar(l: float, m: float, method: nx.Method) -> list[np.ndarray]:
+    """Positions and velocities of its coupler and forces in its joints, as parts of l, l/s and 100 m l/s²."""
+    system = nx.System("four-bar", gravity=(0, -9.81 * l, 0))
+    J = m * l * l
+    crank = system.add_body("crank", mass=m, inertia=(0.08 * J, 0.002 * J, 0.08 * J), position=(0, 0.5 * l, 0))
+    coupler = system.add_body(
+        "coupler", mass=1.5 * m, inertia=(0.02 * J, 0.3 * J, 0.3 * J), position=(0.75 * l, 1.2 * l, 0)
+    )
+    rocker = system.add_body(
+        "rocker", mass=1.4 * m, inertia=(0.2 * J, 0.02 * J, 0.2 * J), position=(1.75 * l, 0.7 * l, 0)
+    )
+    for name, a, b, at in (
+        ("A", system.ground, crank, (0, 0, 0)), ("B", crank, coupler, (0, l, 0)),
+        ("C", coupler, rocker, (1.5 * l, 1.4 * l, 0)), ("D", system.ground, rocker, (2 * l, 0, 0)),
+    ):  # fmt: skip
+        system.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 0, 1)))
+    result = nx.simulate(system, 2.0, method, output_times=np.linspace(0.0, 2.0, 9))
+    force = np.stack([result.reaction(joint).values[:, :3] / (m * l) for joint in "ABCD"])
+    return [result.position("coupler").values / l, result.velocity("coupler").values / l, force / 100.0]
+
+
+@pytest.mark.parametrize(("length", "mass"), OTHER_SIZES)
+def test_a_four_bar_of_other_units_moves_alike(length: float, mass: float) -> None:
     for method, tolerance in ((nx.HHT(dt=1e-3), 1e-7), (nx.HHT(rtol=1e-4), 1e-5)):
-        for x, y in zip(motion(length, mass, method), motion(1.0, 1.0, method), strict=True):
+        for x, y in zip(motion_of_four_bar(length, mass, method), motion_of_four_bar(1.0, 1.0, method), strict=True):
             np.testing.assert_allclose(x, y, rtol=0, atol=tolerance)
+
+
+OTHER_METHODS: dict[str, tuple[Any, float, float]] = {
+    "projection": (nx.Projection(1e-3), 3e-13, 3e-13),
+    "baumgarte": (nx.Baumgarte(1e-3), 3e-13, 3e-13),
+    "partitioning": (nx.Partitioning(1e-3), 3e-13, 3e-13),
+    "implicit-euler": (nx.ImplicitEuler(1e-3), 3e-12, 3e-10),
+    "bdf2": (nx.ImplicitEuler(1e-3, bdf2=True), 3e-12, 4e-10),
+    "rk4": (nx.RungeKutta4(1e-3), 3e-13, 3e-13),
+}
+"""Methods of constant step, what motions of other sizes differ by, and forces, which the implicit ones tell by differences over a step."""
+
+
+@pytest.mark.parametrize(("method", "of_motion", "of_forces"), OTHER_METHODS.values(), ids=OTHER_METHODS)
+@pytest.mark.parametrize(("length", "mass"), OTHER_SIZES)
+def test_so_it_does_under_the_other_methods(
+    length: float, mass: float, method: Any, of_motion: float, of_forces: float
+) -> None:
+    found, expected = (motion_of_four_bar(l, m, method) for l, m in ((length, mass), (1.0, 1.0)))
+    assert np.ptp(expected[0][:, 0]) > 1.0
+    for x, y, tolerance in zip(found, expected, (of_motion, of_motion, of_forces), strict=True):
+        np.testing.assert_allclose(x, y, rtol=0, atol=tolerance)

@@ -118,6 +118,28 @@ def test_random_bennett_linkages_move_alike(seed: int) -> None:
         assert result.recording.violation.max() < 1e-10
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_so_do_they_under_baumgarte_and_bdf2(seed: int) -> None:
+    system = bennett(np.random.default_rng(seed))
+    times = np.linspace(0.5, 3.0, 6)
+    expected = nx.simulate(system, 3.0, nx.Projection(rtol=1e-10, atol=1e-12), output_times=times)
+
+    def miss(method: Any) -> tuple[float, float]:
+        """Of the angles, and the largest violation."""
+        result = nx.simulate(system, 3.0, method, output_times=times)
+        off = [result.joint_position(joint).values - expected.joint_position(joint).values for joint in system.joints]
+        return float(np.abs(off).max()), float(result.recording.violation.max())
+
+    for method, within in ((nx.Baumgarte(rtol=1e-9), 1e-9), (nx.Baumgarte(dt=1e-3), 1e-8)):
+        off, violation = miss(method)
+        assert off < within
+        assert violation < 1e-9
+    (coarse, _), (fine, violation) = (miss(nx.ImplicitEuler(dt, bdf2=True)) for dt in (5e-4, 2.5e-4))
+    assert fine < 4e-5
+    assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.1)
+    assert violation < 1e-14
+
+
 @pytest.mark.parametrize("method", [nx.Partitioning(rtol=1e-9), nx.Partitioning(dt=1e-3), nx.HHT(dt=1e-3)], ids=repr)
 def test_shafts_turn_round_in_a_hooke_joint(method: Any) -> None:
     """tan θ₂ = tan θ₁ cos β at an angle β; two of them together pass the turn on as it is."""
@@ -131,17 +153,27 @@ def test_shafts_turn_round_in_a_hooke_joint(method: Any) -> None:
     assert np.ptp(two.joint_position("out").values) > 2 * np.pi
 
 
-def test_projection_keeps_to_drivers_between_the_times_that_are_asked_for() -> None:
+def vibrating() -> nx.System:
     system = nx.System("pendulum on a vibrating pivot", gravity=(0, 0, -9.81))
     system.add_body("pivot", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 0))
     system.add_body("bob", mass=1.0, inertia=(0.01, 0.01, 0.01), position=(0.6, 0, -0.8))
     system.add_joint(nx.Prismatic("slide", "ground", "pivot", at=(0, 0, 0), axis=(0, 0, 1)))
     system.add_joint(nx.Revolute("hinge", "pivot", "bob", at=(0, 0, 0), axis=(0, 1, 0)))
     system.add_driver(nx.Driver("shaker", "slide", "=0.1*sin(20*t)"))
-    every = nx.simulate(system, 2.0, nx.Projection(rtol=1e-11, atol=1e-13))
-    asked = nx.simulate(system, 2.0, nx.Projection(rtol=1e-9), output_times=np.linspace(0.0, 2.0, 401))
-    assert_allclose(asked.joint_position("hinge").values[-1], every.joint_position("hinge").values[-1], atol=1e-8)
-    assert_allclose(asked.joint_position("slide").values, 0.1 * np.sin(20 * asked.t.values), atol=1e-9)
+    return system
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-9, 1e-10, 1e-11])
+def test_projection_keeps_to_drivers_between_the_times_that_are_asked_for(rtol: float) -> None:
+    """To the tolerance, which is 1e-9 from the third on, and the end is where a run ends that is not asked."""
+    system, times = vibrating(), np.linspace(0.0, 2.0, 401)
+    exact = nx.simulate(system, 2.0, nx.DOP853(rtol=1e-13, atol=1e-15), output_times=times)
+    within = max(rtol, 1e-9 if rtol < 1e-8 else 0.0)
+    asked, every = (nx.simulate(system, 2.0, nx.Projection(rtol=rtol), **how) for how in ({"output_times": times}, {}))
+    assert_allclose(asked.joint_position("slide").values, 0.1 * np.sin(20 * times), rtol=0, atol=within)
+    assert_allclose(asked.joint_position("hinge").values, exact.joint_position("hinge").values, rtol=0, atol=within)
+    end = every.joint_position("hinge").values[-1]
+    assert_allclose(asked.joint_position("hinge").values[-1], end, rtol=0, atol=1e-3 * rtol)
 
 
 def light_cart(at: tuple[float, float, float], v0: float) -> nx.System:

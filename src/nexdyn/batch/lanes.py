@@ -113,6 +113,8 @@ class Done(NamedTuple):
     failures: dict[int, tuple[str, float]]
     steps: int
     """Steps that were taken; fewer than all where it was stopped."""
+    between: Array | None = None
+    """q, v and the states of forces (members, nq + nv + nz) at the last whole step, where a shorter one has followed it."""
 
 
 # --- packs ------------------------------------------------------------------------------------------------------------
@@ -341,7 +343,10 @@ class LaneRun:
             self._count = max(1, fits, self._count if took < SLICE else 0)
             if done == grid.whole or self._stop.is_set():
                 break
-        whole = done == grid.whole
+        whole, between = done == grid.whole, None
+        if whole and grid.rest:  # of one pack, see `_most_packs`
+            y = place.y.data[place.problem.n :, 0]
+            between = np.concatenate([place.problem.base.data[:, 0], y])[:, : len(members.numbers)].T.copy()
         if whole and (grid.rest or not grid.whole):
             before, late = failed.reshape(-1, 2), np.full((packs * LANES, 2), NEVER, dtype=np.int64)
             late[Failures(before).step != NEVER] = grid.whole
@@ -355,7 +360,8 @@ class LaneRun:
         self._took[number] = packs * grid.steps
         if not (self.calls or sound.all()):
             reasons = self._why(members, place, sound)
-        return Done(members.numbers, rows, self._failures(members, rows, failed.reshape(-1, 2), reasons, whole), done)
+        failures = self._failures(members, rows, failed.reshape(-1, 2), reasons, whole)
+        return Done(members.numbers, rows, failures, done, between)
 
     def _cross(
         self, piece: Piece, place: Workplace, members: Members, anew: bool, sound: Array, failed: Array, rows: Array, row: int

@@ -17,6 +17,7 @@ from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import DIVERGES, Notice, degrees_notices, gaps_of_tree, tell, tell_of_members
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
+from nexdyn.batch.between import Between, off_grid
 from nexdyn.batch.bodies import (
     FINISHED,
     STOPPED,
@@ -168,7 +169,8 @@ class _BatchRun:
         bodies = method is None and self.method.coordinates == "bodies"
         aside = options.get("output_times") is not None  # between the steps of all
         apart = "output_times" if aside else keeps_apart(system, self.method, self.dynamics)
-        self.first, self.initial = begun(system, options.get("initial"))
+        self.options = options = {**options, "initial": off_grid(options.get("initial"))}
+        self.first, self.initial = begun(system, options["initial"])
         """The system as events of the runs before have left it, and what to start from."""
         self.z = described_states(self.first)
         """States of forces at the start (nz,)."""
@@ -244,10 +246,15 @@ class _BatchRun:
         steps = 0
 
         marched = np.zeros(count, dtype=bool)
+        between = Between(
+            self.method, self.dynamics, grid, tree.nq, tree.nv, [label for label, _ in state_labels(self.first)], rows
+        )
 
         def take(done: Done) -> None:
             nonlocal steps
             marched[done.numbers] = True
+            if not self.read.has_inputs:  # which act no longer where a member goes on
+                between.take(done)
             self.failures |= done.failures
             steps = max(steps, done.steps)
             if done.rows.base is not rows:
@@ -282,6 +289,7 @@ class _BatchRun:
             {"kernels": served()}
             | ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}) | self._warnings()
             | ({"thinned": True, "unseen": True} if self.options.get("output_every", 1) > 1 else {}),
+            between,
         )  # fmt: skip
         result = BatchResult(self.first, recording, trees, self._told(), self.read.parameter_columns())
         if isinstance(rows, Store):

@@ -16,6 +16,7 @@ from nexdyn.errors import InputError, SolveError, counted
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
 from nexdyn.results.recording import Recording, without_events
+from nexdyn.results.restart import Restart
 from nexdyn.results.result import Result
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class BatchRecording:
     message: str = ""
     wall_time: float = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
+    restarts: Mapping[int, Restart] = field(default_factory=dict)
+    """Of members that go on from more than their last state."""
 
 
 class BatchResult(metaclass=CheckedCalls):
@@ -171,7 +174,7 @@ class BatchResult(metaclass=CheckedCalls):
             settings["warnings"] = [{key: x for key, x in one.items() if key != "member"} for one in mine]
         recording = Recording(
             r.t[:kept].copy(), q, v, a, r.method, r.steps, status, message, r.wall_time / self.members, settings,
-            z=z if z.shape[1] else np.zeros((0, 0)),
+            z=z if z.shape[1] else np.zeros((0, 0)), restart=r.restarts.get(index) if status == "finished" else None,
         )  # fmt: skip
         tree = self._trees[index] if isinstance(self._trees, Mapping) else self._trees
         return Result(tree.system, recording, tree=tree)

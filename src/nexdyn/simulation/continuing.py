@@ -36,6 +36,8 @@ from nexdyn.tree.tree import Tree
 NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 OPENED = 1e-9
 """Gap of the constraints, in radians and in units of the mechanism's size, that no rounding makes."""
+OTHERWISE = 1e-9
+"""Part of the largest acceleration by which those of the same mechanism, described anew, may differ."""
 
 
 def arguments(restart: Restart) -> dict[str, Any]:
@@ -133,6 +135,16 @@ def is_opened(initial: Result, system: System) -> bool:
             np.abs(model.residual(q, t) / np.where(model.row_is_length, mechanism_length(model), 1.0)).max(initial=0.0)
         )
     return bool(gaps[1] > 2.0 * gaps[0] + OPENED)
+
+
+def acts_otherwise(initial: Result, system: System) -> bool:
+    """Whether `system` moves on otherwise from the end of a result than its mechanism would, as that ended."""
+    last = last_sample(initial)
+    if last.system is system:
+        return False
+    t = float(last.recording.t[0])
+    one, other = (reassembled(of, t, last.observed, None, None).a for of in (last.system, system))
+    return not np.allclose(one, other, rtol=0.0, atol=OTHERWISE * float(np.abs(one).max(initial=0.0)))
 
 
 def keep_signs(q: np.ndarray, tree: Tree, initial: Result) -> np.ndarray:

@@ -31,7 +31,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
 from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
-from nexdyn.simulation.continuing import begun, inherited
+from nexdyn.simulation.continuing import acts_otherwise, begun, inherited
 from nexdyn.simulation.independence import may_be_looked_at, singular_in
 from nexdyn.simulation.kept import Apart, Keeper, Poses, bound_of, verdict
 from nexdyn.simulation.peaks import PeakKeeper
@@ -798,6 +798,8 @@ class March(metaclass=CheckedContract):
         if changed or opened or not restart.fits(self.kind, needed, self.constants()):
             return False
         self.recall(restart.arrays)
+        if self._grid is not None and acts_otherwise(initial, self.system):
+            self._grid = None  # what has been changed acts from the end of that run on, not from the step before it
         self._steps, self._apart = steps, 0.0
         self.forget_counters()
         return True

@@ -21,7 +21,7 @@ from nexdyn.absolute.motion import hht, index1, newton, step_control
 from nexdyn.absolute.motion.elements import acting, acting_joints, joined, sample_here, start_coordinates, stiff_pairs
 from nexdyn.absolute.motion.force_states import Steps, states_begin
 from nexdyn.absolute.motion.observe import BodyMotion
-from nexdyn.absolute.motion.outside import Outside
+from nexdyn.absolute.motion.outside import FACTOR, Outside
 from nexdyn.absolute.motion.recorded import new_record, record
 from nexdyn.absolute.motion.tables import block_places, centres, motion_tables, new_state
 from nexdyn.absolute.motion.turns import UNCOUNTED
@@ -95,6 +95,14 @@ CONFIRMED = 1e-2
 """Part of the best independence of kept rows up to which those of the pose, which no step has turned, are dependent, too."""
 
 
+class KeptOutside(Outside):
+    """A solver whose factors can be made again, of the matrix that the memory of a march holds."""
+
+    def factor_again(self) -> bool:
+        """Whether that went well."""
+        return self._call(FACTOR, 0, 0) == 0
+
+
 class BodySimulation(Runs):
     """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
 
@@ -129,11 +137,11 @@ class BodySimulation(Runs):
         self._may_choose = left_out(model, self.kept) and self._watches
         self.choices = 0
         """How often the kept rows have been chosen anew."""
-        self._outside: Outside | None = None
+        self._outside: KeptOutside | None = None
         solver = method.solver if isinstance(method, HHT) and method.solver != "blocks" else None
         self.record, self._told_outside = new_record(self.tables, self.state, solver)
         if solver is not None:
-            self._outside = Outside(solver, self.tables, self.state)
+            self._outside = KeptOutside(solver, self.tables, self.state)
             self.tables = self.tables._replace(outside=self._outside.address)
         self.driver_functions = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
         start_coordinates(acting_joints(model), self.acts, system.values, self.state.counted)
@@ -219,8 +227,8 @@ class BodySimulation(Runs):
             self._keep_rows(kept)
         super().recall(memory)
         forget_nearby(self.acts.forces)
-        if self._outside is not None:
-            self._remembered.made_for = 0.0  # the factors are not in reach
+        if self._outside is not None and self._remembered.made_for > 0.0 and not self._outside.factor_again():
+            self._remembered.made_for = 0.0
 
     def numbers_kept(self) -> tuple[str, ...]:
         return (*super().numbers_kept(), "choices", "_independent")
