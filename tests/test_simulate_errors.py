@@ -486,3 +486,14 @@ def test_a_limit_without_a_stop_is_data() -> None:
     system.add_body("weight", mass=1.0, inertia=(1, 1, 1))
     system.add_joint(nx.Prismatic("guide", "ground", "weight", axis=(0, 0, 1), limits=(-0.1, 0.1)))
     assert float(nx.simulate(system, 1.0).position("weight")[-1, 2]) == pytest.approx(-9.81 / 2, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "method", [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3), nx.ImplicitEuler(1e-3)], ids=["rk4", "hht", "euler"]
+)
+def test_more_samples_than_memory_holds_are_refused_before_the_run(method: nx.Method) -> None:
+    system = nx.load("double-pendulum")
+    with pytest.raises(
+        nx.InputError, match=r"1e\+13 samples take .* GB, and this machine has .*; record fewer, by output_every=10+ or"
+    ):
+        nx.simulate(system, 1e10, method)

@@ -18,6 +18,7 @@ from nexdyn.simulation.events import has_events, run_with_events
 from nexdyn.simulation.growth import LOOKED_AT, growth_of, is_watched
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.march import March, Progress
+from nexdyn.simulation.room import refuse_too_much
 from nexdyn.simulation.span import checked_end, checked_times
 
 
@@ -32,6 +33,8 @@ class Runs(March):
         t_end = checked_end(t_end, self.t)
         self.tell_start()
         times = checked_times(output_times, self.t, t_end)
+        if not len(times):
+            refuse_too_much(self, t_end)
         keep_start = not len(times) or times[0] == self.t
         times = times[times > self.t]
         thinned = bool(len(times)) or self.output_every > 1
