@@ -548,3 +548,31 @@ def test_a_result_that_is_cut_short_or_of_a_newer_version_is_refused(
     assert answer.code == 2 and "was written by NexDyn 9.9 in layout 99; this NexDyn" in answer.err
     assert "upgrade it" in answer.err
     assert [path.name for path in tmp_path.iterdir()] == ["dp.nc"]
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("simulate hinge-chain", r"Did you mean: nexdyn run MODEL"), ("help", r"Did you mean: nexdyn --help"),
+        ("-v", r"Did you mean: nexdyn --version"), ("run hinge-chain --time 1", r"--time. Did you mean --t-end 1s\?"),
+        ("compare hinge-chain --duration 1", r"Did you mean --t-end 1s\?"), ("run hinge-chain --step 0.1", r"Did you mean --dt 1ms\?"),
+        ("check four-bar --gravity 0,0,0", r"Did you mean --set gravity=0,0,-9.81\?"),
+        ("run hinge-chain -o x.nc", r"Did you mean --out FILE\?"),
+    ],
+)  # fmt: skip
+def test_names_of_other_programs_are_answered_with_ours(nexdyn: Nexdyn, line: str, meant: str) -> None:
+    answer = nexdyn(line)
+    assert answer.code == 2 and re.search(meant, answer.err), answer.err
+
+
+def test_a_scene_is_no_study_and_a_result_no_model(nexdyn: Nexdyn, tmp_path: Path) -> None:
+    scene = tmp_path / "ok.yaml"
+    nx.save_scene(nx.load("hinge-chain"), scene)
+    assert "is a scene; a study names it, like model: ok.yaml" in nexdyn(f"sweep {scene}").err
+    result = tmp_path / "run.nc"
+    nx.simulate(nx.load("hinge-chain"), 0.01).save(result)
+    with pytest.raises(nx.NexDynError, match=r"run\.nc: is a result; nx\.open_result reads it"):
+        nx.load(result)
+    with pytest.raises(nx.NexDynError) as caught:
+        nx.open_result(result).save(tmp_path / "nowhere" / "run.nc")
+    assert str(caught.value).count("cannot be written") == 1

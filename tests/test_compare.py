@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.assembly.stopwatch import compiling
 from nexdyn.cli import main
 from nexdyn.cli.compare import method_of
 from nexdyn.problems.double_pendulum import double_pendulum
 from nexdyn.problems.four_bars import four_bars
+from nexdyn.problems.problem import Problem
+from nexdyn.problems.verify import PROBLEMS
 from nexdyn.studies.agreement import MOST
+from nexdyn.studies.compare import run_at
 
 PRECISE = nx.DormandPrince(rtol=1e-12, atol=1e-13)
 
@@ -213,3 +220,26 @@ def test_methods_whose_steps_are_too_long_are_compared_all_the_same() -> None:
     with pytest.warns(nx.NexDynWarning, match="too long for contact 'floor'"):
         found = nx.compare(system, [nx.RungeKutta4(1e-3), nx.RungeKutta4(5e-4)], 0.01)
     assert found.differences["position"][1] < 1e-9
+
+
+def test_times_of_runs_are_without_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In comparisons and in problems, as in runs."""
+    listener = compiling()
+
+    def while_it_compiles(function: Any) -> Any:
+        def run(*given: Any) -> Any:
+            time.sleep(0.2)
+            listener.seconds += 0.2
+            return function(*given)
+
+        return run
+
+    system, methods = nx.load("double-pendulum"), [nx.RungeKutta4(1e-3)]
+    problem = next(iter(PROBLEMS.values()))
+    quick = replace(problem.runs[0], until=min(problem.reference))
+    nx.compare(system, methods, 0.01)  # now all is compiled
+    problem.check(quick)
+    monkeypatch.setattr("nexdyn.studies.compare.run_at", while_it_compiles(run_at))
+    assert nx.compare(system, methods, 0.01).differences["wall_time"].max() < 0.15
+    monkeypatch.setattr(Problem, "found", while_it_compiles(Problem.found))
+    assert problem.check(quick).wall_time < 0.15

@@ -120,9 +120,27 @@ def _failure(error: BaseException, given: list[str]) -> _Failure:
     return _Failure(code, message, {"type": kind, "message": message})
 
 
+MEANT_COMMANDS = {
+    "simulate": "run MODEL", "sim": "run MODEL", "show": "view MODEL", "animate": "view MODEL", "open": "view MODEL",
+    "help": "--help", "-v": "--version", "-V": "--version", "version": "--version",
+}  # fmt: skip
+"""What other programs call a command, and its name here."""
+ENDS, SETS = ("run", "view", "edit", "compare"), ("check", "linearize", "equilibrium", "info", "convert")
+MEANT_OPTIONS = {
+    **dict.fromkeys(("--time", "--duration", "--end", "--end-time", "-t"), (ENDS, "--t-end 1s")),
+    **dict.fromkeys(("--step", "--timestep", "--time-step", "--step-size", "-h"), (("run", "view", "edit"), "--dt 1ms")),
+    **dict.fromkeys(("--output", "--save", "-o"), (("run", "view", "plot", "sweep"), "--out FILE")),
+    **dict.fromkeys(("--param", "--parameter", "--parameters", "-p"), ((*ENDS, *SETS), "--set NAME=VALUE")),
+    "--gravity": ((*ENDS, *SETS), "--set gravity=0,0,-9.81"),
+    "--integrator": (("run", "view", "edit"), "--method rk4"),
+    "--solver": (("run", "view", "edit"), "--method rk4"),
+}  # fmt: skip
+"""Options by their names elsewhere: the commands that have them, and how they are written here."""
+
+
 def _usage(error: CycloptsError, given: list[str]) -> str:
     """What is wrong with a command line, and what may have been meant."""
-    from cyclopts import MissingArgumentError, UnknownCommandError, UnusedCliTokensError
+    from cyclopts import MissingArgumentError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
     command = error.command_chain[0] if error.command_chain else ""
     message = str(error)
@@ -133,6 +151,12 @@ def _usage(error: CycloptsError, given: list[str]) -> str:
         message = f"{name} needs a value." if name.startswith("-") else f"{command} needs a {name}."
     elif isinstance(error, UnknownCommandError) and (model := _model_meant(given[0])):
         message = f"Unknown command {given[0]!r}. Did you mean: nexdyn run {' '.join([model, *given[1:]])}"
+    elif isinstance(error, UnknownCommandError) and (known := MEANT_COMMANDS.get(given[0])):
+        message = f"Unknown command {given[0]!r}. Did you mean: nexdyn {known}"
+    elif isinstance(error, UnknownOptionError) and error.token is not None:
+        commands, option = MEANT_OPTIONS.get(error.token.keyword or error.token.value, ((), ""))
+        if command in commands:
+            message = f"Unknown option: {error.token.keyword or error.token.value}. Did you mean {option}?"
     return f"{message}\nExamples and options: {' '.join(['nexdyn', command]).strip()} --help"
 
 

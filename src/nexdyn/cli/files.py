@@ -27,4 +27,5 @@ def check_writable(option: str, path: Path, suffixes: tuple[str, ...], keep: dic
         raise InputError(f"{place} cannot be written to: {error.strerror}; {option} FILE writes elsewhere") from None
     for what, other in keep.items():
         if other is not None and other.exists() and path.exists() and path.samefile(other):
-            raise InputError(f"{option} {path} would replace {what}; give another file")
+            another = f"{option} {path.stem}2{path.suffix}" if option.startswith("-") else f"{path.stem}2{path.suffix}"
+            raise InputError(f"{option} {path} would replace {what}; give another file, like {another}")

@@ -151,9 +151,13 @@ def read_study(path: Path) -> dict[str, Any]:
         raise FileError(message, file=str(path), line=line, column=column)
     if not isinstance(data, dict):
         raise FileError("is no study; one has model, parameters and measure, see nexdyn sweep --help", file=str(path))
+    if "bodies" in data and "model" not in data:
+        raise FileError(
+            f"is a scene; a study names it, like model: {path.name}, and has parameters and measure", file=str(path)
+        )
     for key in data:
         if key not in KEYS:
-            raise FileError(str(unknown("key", key, KEYS)), file=str(path))
+            raise FileError(str(unknown("key", key, KEYS, plural="keys")), file=str(path))
     for key in NEEDED:
         if key not in data:
             raise FileError(f"has no {key!r}; model, parameters and measure are needed", file=str(path))

@@ -111,7 +111,7 @@ def _say_aside(label: str, message: str, style: str) -> None:
 
     with suppress(OSError, SystemExit):  # nobody reads stderr
         console = _bar or _console(stderr=True)
-        told = wrapped(f"{label}: {message}", console.width if sys.stderr.isatty() else None)
+        told = wrapped(f"{label}: {message}", console.width if console.is_terminal else None)
         console.print(Text.assemble((f"{label}:", style), told.removeprefix(f"{label}:")), soft_wrap=True)
 
 

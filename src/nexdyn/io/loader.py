@@ -82,6 +82,8 @@ def load_scene_or_robot(
         return read_scene(file)
     if kind == "mjcf":
         raise FileError("MJCF is not read yet; scenes (.yaml) and URDF (.urdf) are", file=os.fspath(file))
+    if file.suffix.lower() in (".nc", ".zarr"):
+        raise FileError("is a result; nx.open_result reads it, and its system is the model", file=os.fspath(file))
     raise FileError(f"unknown kind of file; scenes end in {', '.join(SCENE_SUFFIXES)}, robots in .urdf", file=str(file))
 
 

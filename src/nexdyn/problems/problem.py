@@ -5,7 +5,6 @@ error = |x − reference| / scale, largest over the times and quantities; it hol
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import NexDynError, NexDynWarning
 from nexdyn.integrate.methods import HHT, Baumgarte, ImplicitEuler, Method, Partitioning, Projection
 from nexdyn.integrate.pairs.dormand_prince import DormandPrince
@@ -108,12 +108,12 @@ class Problem:
 
     def check(self, run: Run) -> Outcome:
         """Run it and compare. A run that fails is an outcome too."""
-        began = time.perf_counter()
+        watch = Stopwatch()
         try:
             found = self.found(run)
         except NexDynError as failure:
-            return Outcome(self, run, [], np.nan, time.perf_counter() - began, str(failure))
-        wall = time.perf_counter() - began
+            return Outcome(self, run, [], np.nan, watch.seconds, str(failure))
+        wall = watch.seconds
         times = self.times(run)
         expected = np.array([self.reference[t] for t in times])
         error = found - expected

@@ -176,4 +176,6 @@ class SteadyFile(io.FileIO):
 
 
 def _cannot(path: Path, error: Exception) -> FileError:
+    if isinstance(error, FileError):
+        return error
     return FileError(f"cannot be written: {getattr(error, 'strerror', None) or error}", file=str(path))

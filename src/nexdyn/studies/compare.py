@@ -8,7 +8,6 @@ Reactions are compared in the components that every choice of redundant rows has
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +18,7 @@ from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.assemble import assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.methods import Method, called
@@ -160,13 +160,13 @@ def compare(
     report = assemble(system, q0=q0, v0=v0)
     results, walls = [], []
     for method in methods:
-        began = time.perf_counter()
+        watch = Stopwatch()
         try:
             results.append(run_at(system, method, at, q0, v0))
         except SolveError as error:
             message = f"{called(method)}: {error}"
             raise SolveError(message, time=error.time, where=error.where, result=error.result) from error
-        walls.append(time.perf_counter() - began)
+        walls.append(watch.seconds)
     seen = [seen_at(result, report, at) for result in results]
     first = seen[0]
     series = {name: np.array([_largest(x[name] - first[name]) for x in seen]) for name in DIFFERENCES}
