@@ -494,6 +494,7 @@ def test_a_limit_without_a_stop_is_data() -> None:
 def test_more_samples_than_memory_holds_are_refused_before_the_run(method: nx.Method) -> None:
     system = nx.load("double-pendulum")
     with pytest.raises(
-        nx.InputError, match=r"1e\+13 samples take .* GB, and this machine has .*; record fewer, by output_every=10+ or"
+        nx.InputError,
+        match=r"to record 1e\+13 times takes .* GB, and this machine has .*; record fewer, by output_every=10+ or",
     ):
         nx.simulate(system, 1e10, method)

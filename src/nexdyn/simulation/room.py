@@ -19,6 +19,6 @@ def refuse_too_much(march: March, t_end: float) -> None:
     if needed > memory:
         every = 10 ** math.ceil(math.log10(2.0 * needed / memory * march.output_every))
         raise InputError(
-            f"{samples:.3g} samples take {1e-9 * needed:.3g} GB, and this machine has {1e-9 * memory:.3g}; record fewer, by "
+            f"to record {samples:.3g} times takes {1e-9 * needed:.3g} GB, and this machine has {1e-9 * memory:.3g}; record fewer, by "
             f"output_every={every} or output_times, or give a larger dt"
         )
