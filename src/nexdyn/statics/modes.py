@@ -45,11 +45,19 @@ class Mode(metaclass=CheckedCalls):
 
     def __str__(self) -> str:
         lam = self.eigenvalue
+        lam = lam if abs(lam.real) > 1e-12 * abs(lam) else complex(0.0, lam.imag)  # what is left is rounding
         parts = sorted(self.shape.items(), key=lambda item: -abs(item[1]))[:4]
-        shape = ", ".join(f"{name} {abs(x):.3g}∠{math.degrees(math.atan2(x.imag, x.real)):.0f}°" for name, x in parts)
-        what = f"{lam.real:+.6g} ± {abs(lam.imag):.6g}i" if lam.imag else f"{lam.real:+.6g}"
-        more = f"  {self.frequency:.4g} Hz, ζ = {self.damping_ratio:.4g}" if lam.imag else ""
+        shape = ", ".join(f"{name} {abs(x):.3g}∠{_degrees(x)}°" for name, x in parts)
+        real = f"{lam.real:+.6g}" if lam.real else "0"
+        what = f"{real} ± {abs(lam.imag):.6g}i" if lam.imag else real
+        more = f"  {self.frequency:.4g} Hz, ζ = {-lam.real / abs(lam) + 0.0:.4g}" if lam.imag else ""
         return f"{what}{more}  ({shape})"
+
+
+def _degrees(x: complex) -> int:
+    """The angle of x, above −180° and up to 180°."""
+    angle = round(math.degrees(math.atan2(x.imag, x.real)))
+    return 180 if angle == -180 else angle
 
 
 def in_order(values: np.ndarray) -> np.ndarray:
