@@ -49,9 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("PYTHONHASHSEED", "random") == "random":
         os.environ["PYTHONHASHSEED"] = str(secrets.randbelow(2**32))
     if "NEXDYN_TURNS" not in os.environ:
-        of_all = (
-            config.args_source is pytest.Config.ArgsSource.TESTPATHS
-        )  # plain `pytest`: no file, no test is asked for
+        of_all = config.args_source is pytest.Config.ArgsSource.TESTPATHS  # plain `pytest`: no file or test is named
         os.environ["NEXDYN_TURNS"] = str(turns()) if of_all and not config.getoption("--long") else "1"
 
 

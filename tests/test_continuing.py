@@ -127,7 +127,7 @@ def test_times_asked_for_between_steps_leave_the_steps_as_they_are(name: str) ->
 @pytest.mark.parametrize("make", SYSTEMS.values(), ids=SYSTEMS)
 @pytest.mark.parametrize("solver", ["lu", "iterative"])
 def test_a_solver_outside_the_loop_goes_on_with_the_factors_that_it_had(solver: Any, make: Any, tmp_path: Path) -> None:
-    """They are made again from the same matrix: where a run goes on, and behind a time asked for between two steps."""
+    """They are made again from the same matrix: where a run goes on, and after an output time between two steps."""
     method = nx.HHT(dt=DT, solver=solver)
     whole = state(nx.simulate(make(), END, method))
     for way in WAYS:

@@ -1,6 +1,6 @@
 """Statics holds drivers where they are at the time that is given: poses of rest, reactions, efforts and stability are those of the same
-mechanism with drivers that stand there for good. A run of that stays, and its linearization says how it answers a push; to linearize about
-drivers that move is refused.
+mechanism with drivers that stand there for good. A run from there stays, and its linearization predicts how it answers a push. To linearize
+about drivers that move is refused.
 
 The drivers, their attributes and the mechanisms are those of the matrix (`matrix_elements.py`), in which they have no cells of statics:
 a run that goes on from there would move.

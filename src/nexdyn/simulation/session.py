@@ -44,7 +44,6 @@ from nexdyn.simulation.march import Snapshot
 from nexdyn.simulation.quiet import quiet
 from nexdyn.simulation.users import UserStates
 from nexdyn.spatial.rotations import cross_product
-from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 
 RTOL = 1e-4
@@ -98,7 +97,7 @@ class Session(metaclass=CheckedCalls):
         system: System,
         method: Method | str | None = None,
         *,
-        initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
+        initial: Result | AssemblyReport | WithReport | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         dynamics: Literal["aba", "crba", "cfa"] = "aba",

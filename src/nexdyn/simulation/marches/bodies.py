@@ -30,7 +30,7 @@ from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.redundant import kept_rows
-from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.report import AssemblyReport, WithReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.actuator import DriveStates
@@ -68,7 +68,6 @@ from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
-from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.states import vector
@@ -119,7 +118,7 @@ class BodySimulation(Runs):
         system: System,
         method: HHT,
         *,
-        initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
+        initial: Result | AssemblyReport | WithReport | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,

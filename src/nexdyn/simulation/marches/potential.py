@@ -21,7 +21,7 @@ from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.loads import Loads
 from nexdyn.assembly.redundant import kept_rows
-from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.report import AssemblyReport, WithReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.constraints.turns import UNCOUNTED
 from nexdyn.errors import InputError, SingularError, SolveError
@@ -56,7 +56,6 @@ from nexdyn.simulation.marches.bodies import SHORT, BodySimulation, refuse_veloc
 from nexdyn.simulation.marches.uneven import settled
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
-from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
@@ -79,7 +78,7 @@ class PotentialSimulation(BodySimulation):
         system: System,
         method: ImplicitEuler,
         *,
-        initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
+        initial: Result | AssemblyReport | WithReport | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,

@@ -16,7 +16,7 @@ import numpy as np
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
-from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.report import AssemblyReport, WithReport
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError, is_one_of, unknown
@@ -56,7 +56,6 @@ from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import start_angles
-from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.cfa.solve import refuse
 from nexdyn.tree.cfa.tables import ConstraintTables
@@ -99,7 +98,7 @@ class Simulation(Runs):
         system: System,
         method: Method | str | None = None,
         *,
-        initial: Result | AssemblyReport | Equilibrium | Posture | None = None,
+        initial: Result | AssemblyReport | WithReport | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,
