@@ -156,6 +156,14 @@ def test_numbers_may_carry_units(nexdyn: Nexdyn, tmp_path: Path) -> None:
     assert answer.code == 2 and "'1kg' is no time; seconds are needed, like 0.001 or 1ms" in answer.err
     answer = nexdyn("run hinge-chain --q0 hinge1=90kg")
     assert answer.code == 2 and "--q0 hinge1 is '90kg'; the units known here are rad, deg" in answer.err
+    for option, told in {
+        "--q0 hinge1=1m": "--q0 hinge1 is '1m'; the units known here are rad, deg, °, rev",
+        "--v0 hinge1=1mm/s": "--v0 hinge1 is '1mm/s'; the units known here are rad/s, deg/s, °/s, rev/s, rpm",
+        "--q0 hinge1=1,2": "q0 of joint 'hinge1' has 2 numbers; 1 number is needed\n",
+        "--method RK4": 'Did you mean "rk4"?',
+    }.items():
+        answer = nexdyn(f"run hinge-chain {option}")
+        assert answer.code == 2 and told in answer.err, option
 
 
 def test_a_scene_is_run_as_it_says(nexdyn: Nexdyn, tmp_path: Path) -> None:

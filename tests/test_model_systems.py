@@ -76,7 +76,7 @@ def test_elements_are_found_by_name_in_the_order_they_were_added():
     assert system.values == {"L": 0.5, "m": 1.0}
     assert system.ground.is_ground
     assert not system.body("crank").is_ground
-    assert repr(system) == "System('engine': 2 bodies, 2 joints, 1 forces)"
+    assert repr(system) == "System('engine': 2 bodies, 2 joints, 1 force)"
     assert repr(system.joint("pin")) == "Hinge('pin', 'ground' → 'crank')"
 
 

@@ -135,20 +135,10 @@ def __getattr__(name: str) -> Any:
         if "numba" in sys.modules:  # and kernels may be compiled from now on
             importlib.import_module("nexdyn.assembly.compile_notice").announce_compiling()
         return value
-    near = [] if name.startswith("_") else _nearest(name)
-    raise AttributeError(
-        f"module 'nexdyn' has no attribute {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-    )
+    from nexdyn.errors import nearest
 
-
-def _nearest(name: str) -> list[str]:
-    from difflib import get_close_matches
-
-    from nexdyn.synonyms import meant
-
-    if (known := meant(name, __all__)) is not None:
-        return [known]
-    return get_close_matches(name, __all__, n=1) or [known for known in __all__ if known.casefold() == name.casefold()]
+    near = None if name.startswith("_") else nearest(name, __all__, cutoff=0.6)
+    raise AttributeError(f"module 'nexdyn' has no attribute {name!r}" + (f"; did you mean {near!r}?" if near else ""))
 
 
 def __dir__() -> list[str]:

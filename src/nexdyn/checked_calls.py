@@ -19,7 +19,8 @@ MEANT = {
     "center_of_mass": ("com",), "cm": ("com",), "I": ("inertia",), "rotation": ("orientation",), "quaternion": ("orientation",),
     "body_a": ("a", "parent"), "body_b": ("b", "child"), "body1": ("a", "parent"), "body2": ("b", "child"), "k": ("stiffness",),
     "d": ("damping",), "c": ("damping",), "rest_length": ("length",), "free_length": ("length",), "l0": ("length",),
-    "step": ("dt",), "timestep": ("dt",), "h": ("dt",), "tol": ("rtol",), "tolerance": ("rtol",), "solver": ("method",),
+    "step": ("dt",), "timestep": ("dt",), "time_step": ("dt",), "step_size": ("dt",), "stepsize": ("dt",), "h": ("dt",),
+    "tol": ("rtol", "tolerance"), "tolerance": ("rtol",), "solver": ("method",),
     "t": ("t_end",), "tspan": ("t_end",), "duration": ("t_end",), "initial_position": ("q0",), "initial_velocity": ("v0",),
     "range": ("limits",), "frictionloss": ("friction",),
 }  # fmt: skip
@@ -31,6 +32,45 @@ ELSEWHERE = {
     "gravity": "gravity belongs to the system, like nx.System(gravity=(0, 0, -9.81))",
 }
 """Where an argument stands that is not one here."""
+
+
+def _is_system(x: Any) -> bool:
+    return any(cls.__module__ == "nexdyn.model.system" and cls.__name__ == "System" for cls in type(x).__mro__)
+
+
+NEEDED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "System": (_is_system, "a System is needed, like the one that nx.load returns"),
+    "Progress | None": (lambda x: x is None or callable(x), "a function is needed, or None"),
+}
+"""By the annotation of an argument: what it must be, and what is said where it is not."""
+
+
+@functools.cache
+def _needing(function: Callable[..., Any]) -> tuple[tuple[int, str, Callable[[Any], bool], str], ...]:
+    """Place and name of the arguments that are looked at, whether what is given will do, and what is said otherwise."""
+    inner = inspect.unwrap(function)
+    names = inner.__code__.co_varnames[: inner.__code__.co_argcount + inner.__code__.co_kwonlyargcount]
+    return tuple(
+        (place, name, *NEEDED[inner.__annotations__[name]])
+        for place, name in enumerate(names)
+        if inner.__annotations__.get(name) in NEEDED
+    )
+
+
+def _other(
+    function: Callable[..., Any], arguments: tuple[Any, ...], given: Mapping[str, Any], at: int
+) -> InputError | None:
+    """The error for an argument that is something else than what its annotation says; `arguments` are those of `function` from `at` on."""
+    for place, name, will_do, needed in _needing(function):
+        if at <= place < at + len(arguments):
+            x = arguments[place - at]
+        elif name in given:
+            x = given[name]
+        else:
+            continue
+        if not will_do(x):
+            return InputError(f"{name} is {x!r}; {needed}")
+    return None
 
 
 def signature_of(cls: type) -> inspect.Signature:
@@ -65,11 +105,13 @@ def fault(
 
 def unknown_argument(name: str, wrong: str, valid: list[str]) -> InputError:
     """The error for an argument `wrong` of what is called `name`, where others are `valid`."""
-    if wrong in ELSEWHERE:
-        return InputError(f"{name} has no argument {wrong!r}; {ELSEWHERE[wrong]}")
-    near = next((known for known in MEANT.get(wrong, ()) if known in valid), None)
+    meant = (wrong, *MEANT.get(wrong, ()))
+    near = next((known for known in meant if known in valid), None)
     if near is not None:
         return InputError(f"{name} has no argument {wrong!r}; did you mean {near!r}? arguments: {', '.join(valid)}")
+    for known in meant:
+        if known in ELSEWHERE:
+            return InputError(f"{name} has no argument {wrong!r}; {ELSEWHERE[known]}")
     return InputError(f"{name} has {unknown('argument', wrong, valid)}")
 
 
@@ -92,6 +134,9 @@ class CheckedCalls(type):
         return signature_of(cls)
 
     def __call__(cls, *arguments: Any, **given: Any) -> Any:
+        made = cls.__init__  # type: ignore[misc]
+        if inspect.isfunction(made) and (other := _other(made, arguments, given, 1)) is not None:
+            raise fault(cls.__name__, signature_of(cls), arguments, given) or other
         try:
             return super().__call__(*arguments, **given)
         except TypeError:
@@ -112,35 +157,33 @@ def checked_method(value: Any) -> Any:
 def _checked(function: Any, bound: bool) -> Any:
     """`function` of a class; bound: whether it takes the instance, or the class, first."""
 
-    @functools.wraps(function)
-    def called(*arguments: Any, **given: Any) -> Any:
-        try:
-            return function(*arguments, **given)
-        except TypeError:
-            signature, own = inspect.signature(function), arguments
-            of = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
-            if bound:
-                signature = signature.replace(parameters=list(signature.parameters.values())[1:])
-                own = arguments[1:]
-                if arguments:
-                    of = (arguments[0] if inspect.isclass(arguments[0]) else type(arguments[0])).__name__
-            error = fault(f"{of}.{function.__name__}", signature, own, given)
-            if error is not None:
-                raise error from None
-            raise
+    def fault_of(arguments: tuple[Any, ...], given: Mapping[str, Any]) -> InputError | None:
+        signature, own = inspect.signature(function), arguments
+        of = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
+        if bound:
+            signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+            own = arguments[1:]
+            if arguments:
+                of = (arguments[0] if inspect.isclass(arguments[0]) else type(arguments[0])).__name__
+        return fault(f"{of}.{function.__name__}", signature, own, given)
 
-    return called
+    return _calling(function, fault_of)
 
 
 def checked_call(function: F) -> F:
-    """`function` of the public face, its arguments checked where Python refuses them."""
+    """`function` of the public face, its arguments checked where Python refuses them, or where `NEEDED` says what they must be."""
+    return _calling(function, lambda a, given: fault(f"nx.{function.__name__}", inspect.signature(function), a, given))
 
+
+def _calling(function: F, fault_of: Callable[[tuple[Any, ...], Mapping[str, Any]], InputError | None]) -> F:
     @functools.wraps(function)
     def called(*arguments: Any, **given: Any) -> Any:
+        if (other := _other(function, arguments, given, 0)) is not None:
+            raise fault_of(arguments, given) or other
         try:
             return function(*arguments, **given)
         except TypeError:
-            error = fault(f"nx.{function.__name__}", inspect.signature(function), arguments, given)
+            error = fault_of(arguments, given)
             if error is not None:
                 raise error from None
             raise

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from nexdyn.checked_calls import signature_of
+from nexdyn.checked_calls import MEANT, signature_of
 from nexdyn.errors import InputError, UnknownNameError, unknown, warn
 from nexdyn.forces import FORCES, Contact, Gravity
 from nexdyn.joints import JOINTS
@@ -482,6 +482,14 @@ _INDEX = re.compile(r"\[(\d+)\]")
 
 def unknown_key(key: object, what: str, known: Any) -> InputError:
     """The error for a key that `what` does not have, with the nearest one and the list of them."""
+    meant = MEANT.get(key, ()) if isinstance(key, str) else ()
+    near = next((name for name in meant if name in known), None)
+    if near is not None:
+        return InputError(f"unknown key {key!r} in {what}; did you mean {near!r}? valid: {', '.join(known)}")
+    if "method" in known and {key, *meant} & {"dt", "rtol", "atol"}:
+        name = next(name for name in (key, *meant) if name in ("dt", "rtol", "atol"))
+        example = {"dt": "rk4, dt: 1.0e-3", "rtol": "dopri5, rtol: 1.0e-8", "atol": "dopri5, atol: 1.0e-10"}[name]
+        return InputError(f"unknown key {key!r} in {what}; it belongs to the method: write method: {{type: {example}}}")
     text = str(unknown("key", key, known, plural="valid"))
     text = text.replace(f"no key {key!r}", f"unknown key {key!r} in {what}", 1)
     if isinstance(key, str) and ":" in key and key.partition(":")[0] in known:

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from nexdyn.synonyms import meant
+from nexdyn.synonyms import meant, plain, words_for
 
 
 class NexDynError(Exception):
@@ -33,8 +33,10 @@ class InputError(NexDynError, ValueError):
     """A description, an argument or a file is wrong. The message names the offender and what would be valid."""
 
 
-class UnknownNameError(InputError):
+class UnknownNameError(InputError, KeyError):
     """A name that nothing carries. Build it with :func:`unknown`."""
+
+    __str__ = Exception.__str__  # a KeyError's is that of a key, in quotes
 
 
 class FileError(InputError):
@@ -95,7 +97,8 @@ def counted(n: int, thing: str) -> str:
 
 def _several(thing: str) -> str:
     head, of, rest = thing.partition(" of ")
-    return (head[:-1] + "ies" if head.endswith("y") else head + "s") + of + rest
+    ies = head.endswith("y") and head[-2:-1] not in "aeiou"
+    return (head[:-1] + "ies" if ies else head + "s") + of + rest
 
 
 def _alike(name: str, names: list[str], most: int = 100) -> list[str]:
@@ -119,15 +122,32 @@ def is_one_of(given: object, valid: Iterable[str]) -> bool:
     return isinstance(given, str) and given in valid
 
 
+def nearest(name: object, names: list[str], cutoff: float = 0.5) -> str | None:
+    """The one of `names` that is most like `name`: in other letters of the same size, what other tools call it, or with letters wrong."""
+    text = str(name)
+    same = next((known for known in names if known.casefold() == text.casefold()), None) or meant(name, names)
+    if same is not None:
+        return same
+    near = difflib.get_close_matches(text, _alike(text, names), n=1, cutoff=cutoff)
+    elsewhere = words_for(names)
+    words = elsewhere and difflib.get_close_matches(plain(name), elsewhere, n=1, cutoff=0.8)
+    if words and not (near and _ratio(text, near[0]) >= _ratio(plain(name), words[0])):
+        return elsewhere[words[0]]
+    return near[0] if near else None
+
+
+def _ratio(a: str, b: str) -> float:
+    return difflib.SequenceMatcher(None, a, b).ratio()
+
+
 def unknown(kind: str, name: object, valid: Iterable[str], *, plural: str | None = None) -> UnknownNameError:
     """The error for a `kind` called `name` that does not exist, with the nearest valid name and the list of them."""
     names = [str(v) for v in valid]
-    near = [n for n in names if n.casefold() == str(name).casefold()][:1]
-    near = near or [known for known in (meant(name, names),) if known]
-    near = near or difflib.get_close_matches(str(name), _alike(str(name), names), n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    near = nearest(name, names)
+    hint = f"; did you mean {near!r}?" if near else ";"
     if (composed := unicodedata.normalize("NFC", str(name))) != str(name) and composed in names:
         hint = f", which is spelt with combining characters; write {composed!r} in composed ones (Unicode NFC);"
-    shown = ", ".join(names[:20]) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
+    most = 12 if near else 20
+    shown = ", ".join(names[:most]) + (f", … ({len(names)} in all)" if len(names) > most else "")
     plural = plural or _several(kind)
     return UnknownNameError(f"no {kind} {name!r}{hint} {plural}: {shown or 'none'}")

@@ -11,8 +11,9 @@ generate code, and of what else decides about it; an edit or an upgrade starts a
     no floor (a user's)   all, and its own file
 
 and an edit of the floors above `tree` (UPPER: they have kernels at most, no formulas that others take up) compiles no
-kernel below anew. `NEXDYN_CACHE_DIR` moves the cache. What is not in it may have come with the package, in `nexdyn/kernels`, where
-`nexdyn warm --into` puts it: looked up under the same key, never written to, and never read where made for another state or versions.
+kernel below anew, nor does one of what only words errors (WORDS: no kernel reads anything of theirs). `NEXDYN_CACHE_DIR`
+moves the cache. What is not in it may have come with the package, in `nexdyn/kernels`, where `nexdyn warm --into` puts it:
+looked up under the same key, never written to, and never read where made for another state or versions.
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ UPPER = (
 )  # fmt: skip
 
 
+WORDS = ("errors.py", "synonyms.py", "checked_calls.py")
+"""What words errors."""
+
 SHIPPED, MADE = PACKAGE / "kernels", "made.json"
 """What came with the package: a folder for each hash, and `made.json`, which says by what and for which commands."""
 
@@ -67,7 +71,7 @@ def _others(floor: str) -> tuple[str, ...]:
     return tuple(other for other in FORMULATIONS if other not in (floor, "geometry"))
 
 
-_FLOORS = ((), *(UPPER + _others(floor) for floor in FORMULATIONS), UPPER)
+_FLOORS = (WORDS, *(UPPER + WORDS + _others(floor) for floor in FORMULATIONS), UPPER + WORDS)
 """What the kernels of some floor are not made of: `not_part_of`."""
 
 
@@ -109,8 +113,8 @@ def not_part_of(file: Path) -> tuple[str, ...]:
     """The folders and files of the package that no kernel in `file` can be made of."""
     floor = file.relative_to(PACKAGE).parts[0] if file.is_relative_to(PACKAGE) else None
     if floor is None or floor in UPPER:
-        return ()
-    return UPPER + (_others(floor) if floor in FORMULATIONS else ())
+        return WORDS
+    return UPPER + WORDS + (_others(floor) if floor in FORMULATIONS else ())
 
 
 def cache_root() -> Path:

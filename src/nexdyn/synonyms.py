@@ -33,7 +33,7 @@ _TABLE = {
     "HHT": "generalizedalpha newmark hilberhughestaylor alpha dae index3 gstiff i3",
     "ImplicitEuler": "backwardeuler bdf bdf1 bdf2 incrementalpotential",
     # forces
-    "PointSpring": "spring springdamper tsda translationalspring translationalspringdamper linkedspring linearspring",
+    "PointSpring": "damper dashpot spring springdamper tsda translationalspring translationalspringdamper linkedspring linearspring",
     "TorsionSpring": "rsda rotationalspring torsionalspring torsionspringdamper rotationalspringdamper",
     "Bushing": "rigidbodyspringdamper cartesianspringdamper bushingelement field bushingforce sixdofspring",
     "Contact": "contactpair generalcontact collision collisionpair",
@@ -50,6 +50,26 @@ _TABLE = {
     "Gear": "gearbox gearjoint coupler transmission",
     "OrientationDriver": "orientationmotion angledriver attitudedriver",
     "Driver": "motion jointmotion prescribedmotion actuatedjoint coordinatedriver",
+    # systems, bodies, shapes
+    "System": "model world multibodysystem multibodyplant maincontainer mbs plant assemblymodel mechanism",
+    "Body": "link rigidbody objectrigidbody part",
+    "Sphere": "ball spheregeometry",
+    "Box": "cube cuboid brick block",
+    "Mesh": "trimesh trianglemesh stl obj",
+    "HalfSpace": "plane ground floor",
+    "HeightField": "hfield heightmap terrain",
+    # analyses
+    "load": "loadscene loadmodel loadurdf loadxml loadmjcf fromurdf fromxmlpath urdf read readurdf open parse import",
+    "open_result": "loadresult readresult",
+    "simulate": "solve run integrate simulatedynamics step",
+    "assemble": "initialpositions kinematicassembly closeloops",
+    "equilibrium": "statics static staticanalysis computestaticequilibrium",
+    "linearize": "eigen eigenvalues modes modal computelinearizedsystem",
+    "inverse_dynamics": "rnea",
+    "view": "show visualize visualizer render solutionviewer",
+    "record": "animate animation",
+    "save_video": "video movie",
+    "save_still": "screenshot picture image",
 }
 
 
@@ -58,18 +78,37 @@ def plain(name: object) -> str:
     return "".join(character for character in str(name).casefold() if character not in "-_ ")
 
 
-_MEANT = {plain(name): name for name in _TABLE} | {
-    word: name for name, words in _TABLE.items() for word in words.split()
-}
+_MEANT: dict[str, list[str]] = {}
+"""What a word may stand for, the first that is valid; things themselves come before what they are called elsewhere."""
+for _name in _TABLE:
+    _MEANT[plain(_name)] = [_name]
+for _name, _words in _TABLE.items():
+    for _word in _words.split():
+        _MEANT.setdefault(_word, []).append(_name)
 
 
 def meant(name: object, valid: list[str]) -> str | None:
     """The valid name that `name` stands for elsewhere; None where there is none."""
-    target = _MEANT.get(plain(name))
-    if target is None:
+    targets = _MEANT.get(plain(name))
+    if targets is None:
         return None
-    wanted = {plain(target), *_SHORT.get(target, ())}
-    return next((known for known in valid if plain(known) in wanted), None)
+    named = {plain(known): known for known in reversed(valid)}
+    return next((known for target in targets if (known := _among(target, named)) is not None), None)
+
+
+def words_for(valid: list[str]) -> dict[str, str]:
+    """What other tools call valid names, where that is a word with letters enough to be spelt wrong: the name of each word."""
+    found: dict[str, str] = {}
+    named = {plain(known): known for known in reversed(valid)}
+    for target, words in _TABLE.items():
+        if (known := _among(target, named)) is not None:
+            found |= dict.fromkeys((word for word in words.split() if len(word) > 4), known)
+    return found
+
+
+def _among(target: str, named: dict[str, str]) -> str | None:
+    """Of names by how they are compared, that of a target of `_TABLE`."""
+    return next((named[word] for word in (plain(target), *_SHORT.get(target, ())) if word in named), None)
 
 
 _SHORT = {

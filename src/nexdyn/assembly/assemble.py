@@ -23,7 +23,7 @@ from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.absolute.motion.tables import centres
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, closed_pose, flipped_joints, joint_gaps
-from nexdyn.assembly.given import given_limit, given_mapping, given_names, given_system, given_time
+from nexdyn.assembly.given import given_limit, given_mapping, given_names, given_time
 from nexdyn.assembly.loads import generalized_forces, joint_state, velocity_rows
 from nexdyn.assembly.notices import gaps_of, gaps_of_tree
 from nexdyn.assembly.redundant import redundancy_report
@@ -102,7 +102,6 @@ def assemble(
 
     Raises AssemblyError (its `report` says which joints stay open and which rows conflict); InputError.
     """
-    given_system(system)
     t = given_time(t)
     translation_limit, rotation_limit = (
         given_limit(limit, what)

@@ -10,14 +10,6 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.model.element import Element
-from nexdyn.model.system import System
-
-
-def given_system(system: Any) -> System:
-    """A system."""
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
-    return system
 
 
 def given_names(names: Any, what: str) -> list[str]:

@@ -79,8 +79,6 @@ def simulate_batch(
     **options: Any,
 ) -> BatchResult:
     """See `nx.simulate`; `alone(system, t_end, method, …)` runs one member by itself."""
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise InputError(f"threads is {threads!r}; a whole number, 1 or more, is needed")
     for name in ("q0", "v0"):

@@ -31,7 +31,9 @@ def initial(option: str, given: Sequence[str], system: System) -> dict[str, list
     found: dict[str, list[float]] = {}
     for name, text in _pairs(option, given):
         what = f"{option} {name}"
-        value = _value(in_si(text, what), what)
+        joint = system.joints.get(name)
+        labels = () if joint is None else joint.coordinate_labels if option == "--q0" else joint.velocity_labels
+        value = _value(in_si(text, what, [unit for _, unit in labels]), what)
         items = value if isinstance(value, list) else [value]
         found[name] = [number(item, system.values, what) for item in items]
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import BAD_INPUT, DONE, FAULT, INTERRUPTED, NO_READER, NO_SOLUTION
-from nexdyn.errors import AssemblyError, NexDynError, SolveError
+from nexdyn.errors import AssemblyError, NexDynError, SolveError, nearest
 
 if TYPE_CHECKING:
     from cyclopts import CycloptsError
@@ -157,7 +158,13 @@ def _usage(error: CycloptsError, given: list[str]) -> str:
         commands, option = MEANT_OPTIONS.get(error.token.keyword or error.token.value, ((), ""))
         if command in commands:
             message = f"Unknown option: {error.token.keyword or error.token.value}. Did you mean {option}?"
+    elif (choice := _CHOICE.match(message)) is not None and "Did you mean" not in message:
+        near = nearest(choice["given"], re.findall(r'"([^"]+)"', choice["valid"]))
+        message += f' Did you mean "{near}"?' if near else ""
     return f"{message}\nExamples and options: {' '.join(['nexdyn', command]).strip()} --help"
+
+
+_CHOICE = re.compile(r'Invalid value "(?P<given>[^"]*)" for \S+ Choose from: (?P<valid>.*)', re.DOTALL)
 
 
 def _model_meant(word: str) -> str | None:

@@ -10,11 +10,9 @@ from typing import Any
 from nexdyn.errors import InputError
 
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
-COORDINATES = {
-    "rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0, "rev": 2.0 * math.pi, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6,
-    "µm": 1e-6,
-}  # fmt: skip
-RATES = {f"{unit}/s": size for unit, size in COORDINATES.items()} | {"rpm": math.pi / 30.0}
+ANGLES = {"rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0, "rev": 2.0 * math.pi}
+LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "µm": 1e-6}
+RPM = {"rpm": math.pi / 30.0}
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.+\-*/()=,\[\]][^\s()=,\[\]]*)\s*")
 
 
@@ -30,21 +28,34 @@ def seconds(_: Any, tokens: Sequence[Any]) -> float:
     return found
 
 
-def in_si(text: str, what: str) -> str:
+def in_si(text: str, what: str, of: Sequence[str] = ()) -> str:
     """The text of a value or of a list of values, with numbers in SI for those that carry a unit of a joint's coordinate (`--q0`)
-    or of its rate (`--v0`). InputError for another unit, naming `what`."""
-    units = RATES if what.startswith("--v0") else COORDINATES
+    or of its rate (`--v0`). of: the units of the joint's coordinates, "rad", "m" or "1"; where none are given any will do.
+    InputError for another unit, naming `what`."""
     parts = text.split(",") if not {"[", "("} & {*text} else [text]
-    return ",".join(_part(part, units, what) for part in parts)
+    return ",".join(_part(part, of[i] if i < len(of) else "", what) for i, part in enumerate(parts))
 
 
-def _part(text: str, units: dict[str, float], what: str) -> str:
+def _part(text: str, of: str, what: str) -> str:
     match = _NUMBER.fullmatch(text)
     if match is None:
         return text
+    units = _units_of(of, what.startswith("--v0"))
     if match[2] not in units:
-        raise InputError(f"{what} is {text.strip()!r}; the units known here are {', '.join(units)}")
+        raise InputError(
+            f"{what} is {text.strip()!r}; "
+            + (f"the units known here are {', '.join(units)}" if units else "a number without a unit is needed")
+        )
     return repr(float(match[1]) * units[match[2]])
+
+
+def _units_of(of: str, rate: bool) -> dict[str, float]:
+    """The units of what is an angle, "rad", a length, "m", or, without one, either."""
+    kinds = {"rad": [ANGLES], "m": [LENGTHS], "": [ANGLES, LENGTHS]}.get(of, [])
+    units = {unit: size for kind in kinds for unit, size in kind.items()}
+    if not rate:
+        return units
+    return {f"{unit}/s": size for unit, size in units.items()} | (RPM if ANGLES in kinds else {})
 
 
 def _with_unit(text: str, units: dict[str, float]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import os
 import secrets
@@ -120,8 +121,22 @@ _WAYS: dict[Copied, tuple[type[ToBitcode], dict[str, Any]]] = {
 }
 
 
+def _tell_signature(f: Any) -> None:
+    """The signature of a function whose arguments are all by place and without a default: Numba asks for it twice, and to make it
+    of annotations takes a tenth of a start."""
+    code = f.__code__
+    plain = not (
+        f.__defaults__ or code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    )
+    if plain and not hasattr(f, "__wrapped__"):
+        names = code.co_varnames[: code.co_argcount]
+        arguments = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+        f.__signature__ = inspect.Signature(arguments, __validate_parameters__=False)
+
+
 def formula(f: Any, copied: Copied) -> Any:
     """A function that compiled ones call."""
+    _tell_signature(f)
     pipeline, more = _WAYS[copied]
     options = {"nopython": True, "no_cpython_wrapper": True, **_options(f), **more}
     made = Formula(f, locals={}, targetoptions=options, pipeline_class=pipeline)

@@ -15,7 +15,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from nexdyn.errors import InputError, unknown
 from nexdyn.geometry import hierarchy
@@ -70,6 +69,8 @@ def facets(name: str, **sizes: float | tuple[float, ...]) -> Surface:
         return surface_of("hull", points=np.vstack([low, top]))
     if name not in ("sphere", "capsule", "ellipsoid"):
         raise InputError(f"a {name} is not round; it needs no facets")
+    from scipy.spatial import ConvexHull  # 0.1 s: only for meshes of round shapes
+
     ball = _ball()
     ball *= (4.0 / 3.0 * math.pi / ConvexHull(ball).volume) ** (1.0 / 3.0)
     if name == "ellipsoid":

@@ -144,13 +144,8 @@ class Body(Element):
             warn(f"{self}: {fault}")
 
     def _quaternion(self, values: Mapping[str, float]) -> Triple:
-        if type(self.orientation) is tuple and len(self.orientation) == 3:
-            raise InputError(
-                f"orientation of {self} has 3 components; a unit quaternion (w, x, y, z) is needed, like that which "
-                f"scipy's Rotation.from_euler(…).as_quat(scalar_first=True) gives"
-            )
-        q = self.floats_of("orientation", 4, values)
-        return q if q == IDENTITY else unit_quaternion(q, values, f"orientation of {self}")
+        q = self.orientation
+        return IDENTITY if q == IDENTITY else unit_quaternion(q, values, f"orientation of {self}")
 
     def _mass_properties(self, values: Mapping[str, float]) -> tuple[float, Triple, Triple]:
         """Mass, centre of mass, and the six components of the inertia."""

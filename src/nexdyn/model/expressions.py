@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, reduce
@@ -267,8 +268,7 @@ def as_expression(x: str | Expression, what: str = "value") -> Expression:
     if isinstance(x, Expression):
         return x
     if not x.startswith("="):
-        hint = f"the number {x} without quotes" if _reads_as_number(x) else "'=…' for an expression"
-        raise InputError(f"{what} is the text {shown(x)}; write {hint}")
+        raise InputError(f"{what} is the text {shown(x)}; write {_meant_by(x)}")
     try:
         return _parsed(x[1:], True)
     except InputError as error:
@@ -388,6 +388,28 @@ def _infix(tape: Tape) -> str:
 
 def _bracketed(part: tuple[str, float], level: float) -> str:
     return part[0] if part[1] >= level else f"({part[0]})"
+
+
+_DEGREES = ("deg", "degree", "degrees", "°")
+_WITH_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d_][\w/*^²³·]*|°)")
+
+
+def _meant_by(text: str) -> str:
+    """What to write where a quantity is `text` that does not begin with "="."""
+    text = text.strip()
+    if _reads_as_number(text):
+        return f"the number {text} without quotes"
+    if _reads_as_number(pointed := text.replace(",", ".", 1)):
+        return f"the number {pointed}, with a point"
+    if (unit := _WITH_UNIT.fullmatch(text)) is not None:
+        if unit[2] in _DEGREES:
+            return f"'={unit[1]}*pi/180', since angles are in rad"
+        return "the number alone, in SI units (m, kg, s, rad)"
+    try:
+        computed = not _parsed(text, True).names or not text.isidentifier()
+    except InputError:
+        computed = False
+    return f"{('=' + text)!r} for an expression" if computed else "'=…' for an expression"
 
 
 def _reads_as_number(text: str) -> bool:

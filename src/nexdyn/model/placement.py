@@ -23,6 +23,12 @@ Triple = tuple[float, ...]
 
 def unit_quaternion(x: Any, values: Mapping[str, float], what: str, tol: float = 1e-6) -> Triple:
     """The unit quaternion (w, x, y, z), normalised; InputError where its norm differs from 1 by more than `tol`."""
+    if isinstance(x, tuple) and len(x) == 3:
+        matrix = all(isinstance(row, tuple) for row in x)
+        raise InputError(
+            f"{what} {'is a matrix' if matrix else 'has 3 components'}; a unit quaternion (w, x, y, z) is needed, like that which scipy's "
+            f"Rotation.{'from_matrix' if matrix else 'from_euler'}(…).as_quat(scalar_first=True) gives"
+        )
     return normalised(floats(x, 4, values, what), what, tol)
 
 

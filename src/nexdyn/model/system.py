@@ -41,6 +41,17 @@ GROUPS = ("contact", "gravity")
 """Kinds of elements that consist of forces."""
 
 
+class Named(dict[str, E]):
+    """Elements of a kind by name; a name that none carries is an UnknownNameError."""
+
+    def __init__(self, kind: str, elements: Mapping[str, E] | None = None) -> None:
+        super().__init__(elements or {})
+        self.kind = kind
+
+    def __missing__(self, name: object) -> E:
+        raise unknown(self.kind, name, self)
+
+
 class System(metaclass=CheckedCalls):
     """A mechanism as described.
 
@@ -51,7 +62,7 @@ class System(metaclass=CheckedCalls):
         self.name = checked_name(name, "system")
         self._gravity = frozen(gravity)
         self._elements: dict[str, dict[str, Any]] = {
-            kind: {}
+            kind: Named(kind)
             for kind in (
                 "body",
                 "joint",
@@ -74,8 +85,8 @@ class System(metaclass=CheckedCalls):
             floats(self._gravity, 3, {}, "gravity")
 
     def __repr__(self) -> str:
-        counts = (("bodies", self.bodies), ("joints", self.joints), ("forces", self.forces))
-        return f"System({self.name!r}: {', '.join(f'{len(found)} {kind}' for kind, found in counts)})"
+        counts = (("body", self.bodies), ("joint", self.joints), ("force", self.forces))
+        return f"System({self.name!r}: {', '.join(counted(len(found), kind) for kind, found in counts)})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -257,7 +268,7 @@ class System(metaclass=CheckedCalls):
         """Add a body: its name and the attributes of :class:`Body`, or a Body."""
         if isinstance(body, Body) and attributes:
             raise InputError(f"{body} comes with its attributes; give either a Body, or a name and attributes")
-        new = body if isinstance(body, Body) else Body(body, **attributes)
+        new = body if isinstance(body, Body | type) else Body(body, **attributes)
         self._admit("body", new, Body)
         return self._keep("body", new)
 
@@ -298,11 +309,11 @@ class System(metaclass=CheckedCalls):
 
     def add_marker(self, marker: Marker | str, body: Body | str | None = None, **attributes: Any) -> Marker:
         """Add a marker: its name, its body and the attributes of :class:`Marker`, or a Marker."""
-        if not isinstance(marker, Marker):
+        if not isinstance(marker, Marker | type):
             if body is None:
                 raise InputError(f"marker {marker!r} has no body; give the body that carries it")
             marker = Marker(marker, body, **attributes)
-        elif body is not None or attributes:
+        elif isinstance(marker, Marker) and (body is not None or attributes):
             raise InputError(f"{marker} comes with its attributes; give either a Marker, or a name and attributes")
         self._admit("marker", marker, Marker)
         marker.__dict__["body"] = self._body_of(marker, marker.body, "body")
@@ -356,6 +367,10 @@ class System(metaclass=CheckedCalls):
     def _admit(self, kind: str, element: object, expected: type[Element]) -> None:
         """Raise InputError unless `element` is a free one of its kind under a new name."""
         if not isinstance(element, expected):
+            if isinstance(element, type) and issubclass(element, expected):
+                raise InputError(
+                    f"{kind} is the class {element.__name__}; give one made of it, like nx.{element.__name__}(…)"
+                )
             raise InputError(f"{element!r} is no {kind}; add_{kind} takes one")
         if element.owner is not None:
             raise InputError(f"{element} is part of system {element.owner!r} already; make another one")
@@ -393,7 +408,7 @@ class System(metaclass=CheckedCalls):
         with unchanged():
             for group in self._groups().values():
                 forces |= self._made_by(group, forces)
-        self._elements["force"] = forces
+        self._elements["force"] = Named("force", forces)
 
     def _made_by(self, group: Group, taken: Mapping[str, Force]) -> dict[str, Force]:
         """The forces of a group, checked and fixed here. InputError where two would have one name, or one of those `taken`."""
@@ -416,16 +431,15 @@ class System(metaclass=CheckedCalls):
             element.check_in(self)
 
     def _find(self, kind: str, name: str) -> Any:
-        found = self._elements[kind]
-        if name not in found:
-            raise unknown(kind, name, found)
-        return found[name]
+        return self._elements[kind][name]
 
     def _named_in(self, user: Element, kind: str, name: str) -> Any:
         name = composed(name)
         try:
             return self.body(name) if kind == "body" else self._find(kind, name)
         except UnknownNameError as error:
+            if kind == "body" and name.casefold() in ("world", "fixed", "base", "inertial", "origin", "0"):
+                raise UnknownNameError(f"{user}: no body {name!r}; the fixed world is 'ground'") from None
             raise UnknownNameError(f"{user}: {error}") from None
 
     def _body_of(self, user: Element, body: Body | str, role: str) -> Body:
@@ -497,7 +511,7 @@ class System(metaclass=CheckedCalls):
                     force.__dict__["_off"] = mine[name].is_off if name in mine else off
             else:
                 new_forces = {name: force.copied(_owner=self.name) for name, force in mine.items()}
-            system._elements["force"] |= new_forces
+            system._elements["force"].update(new_forces)
         return system
 
     def attribute_of(self, path: str) -> tuple[str, str, str]:

@@ -65,8 +65,6 @@ def simulation_of(
 def _simulation_of(
     system: System, method: Method | str | None, dynamics: Any, loops: Loops | None, options: Mapping[str, Any]
 ) -> Runs:
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     method = method_of(method) or default_method(system, loops, dynamics)
     march: Any = march_of(method)
     if method.coordinates == "tree":

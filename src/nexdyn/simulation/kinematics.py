@@ -58,8 +58,6 @@ def kinematics(system: System, output_times: Any, *, loops: Loops | None = None)
     the drivers or joints that conflict, for a nonholonomic joint, whose pose depends on the way there, and for events, which happen in
     runs alone; SolveError with the time where it locks.
     """
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     at = _times(output_times)
     if system.events:
         event = next(iter(system.events.values()))

@@ -104,8 +104,6 @@ class Session(metaclass=CheckedCalls):
         loops: Loops | None = None,
         on_gap: Literal["warn", "error", "accept"] = "warn",
     ) -> None:
-        if not isinstance(system, System):
-            raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
         if not system.bodies:
             raise InputError(f"system {system.name!r} has no bodies; there is nothing to move")
         if method is None and isinstance(chosen := default_method(system, loops, dynamics), HHT):

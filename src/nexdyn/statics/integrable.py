@@ -29,7 +29,6 @@ from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import right_jacobian_inverse
 
@@ -78,8 +77,6 @@ def integrable(system: System, at: AssemblyReport | None = None, t: float = 0.0)
     at: the report of `nx.assemble` whose pose is looked at, by default that of the system as described at time t; and
     another pose nearby, so that what holds at one pose only does not count.
     """
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     report = assemble(system, t=t) if at is None else at
     model = report.model
     if model.positional.all():

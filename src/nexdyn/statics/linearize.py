@@ -25,7 +25,7 @@ from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.assemble import Start, assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import touching_contact
-from nexdyn.assembly.given import given_choice, given_names, given_system
+from nexdyn.assembly.given import given_choice, given_names
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted, warn
@@ -227,7 +227,6 @@ def linearize(
     Raises InputError for a state that is neither equilibrium nor steady motion, with the acceleration that is left, and
     for a digital controller.
     """
-    given_system(system)
     inputs, frozen = given_names(inputs, "inputs"), given_choice(frozen, "frozen")
     outputs = None if outputs is None else given_names(outputs, "outputs")
     ignore = None if ignore is None else given_choice(ignore, "ignore")

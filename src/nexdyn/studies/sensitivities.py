@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
-from nexdyn.assembly.given import given_names, given_system
+from nexdyn.assembly.given import given_names
 from nexdyn.batch.alone import runs_beside_others
 from nexdyn.batch.simulation import keeps_apart
 from nexdyn.checked_calls import CheckedCalls
@@ -163,7 +163,6 @@ def sensitivity(
     events, contacts and stops, forces with states, functions in Python, quaternions under semi-implicit Euler. `ways` tells.
     `Sensitivity.of` tells a bound of the error. Raises as `nx.simulate`, and UnknownNameError for a parameter that is none.
     """
-    given_system(system)
     names = given_names(parameters, "parameters")
     if "initial" in options:
         raise InputError("sensitivity starts from q0 and v0, by which it differentiates; give these instead of initial")

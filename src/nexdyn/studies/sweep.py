@@ -99,8 +99,6 @@ def sweep(
     """
     plan = make_design(parameters, design, samples, seed)
     measures = _measures(measure)
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     with_values(system, plan.values(0))  # names that are unknown are told before anything runs
     if jobs is not None and (type(jobs) is not int or jobs < 1):
         raise InputError(f"jobs is {jobs!r}; a whole number of processes, 1 or more, is needed")

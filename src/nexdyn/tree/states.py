@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.integrate.given import given_numbers
 from nexdyn.spatial.rotations import check_unit_quaternion
 from nexdyn.tree.tree import Tree
@@ -52,7 +52,9 @@ def _numbers(given: Any, n: int, what: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise InputError(f"{what} is {given!r}; {n} numbers are needed") from None
     if x.shape != (n,):
-        raise InputError(f"{what} has shape {x.shape}; ({n},) is needed, in the order of Tree.joint_names")
+        has = counted(len(x), "number") if x.ndim == 1 else f"shape {x.shape}"
+        order = "" if "joint" in what else ", in the order of Tree.joint_names"
+        raise InputError(f"{what} has {has}; {counted(n, 'number')} {'is' if n == 1 else 'are'} needed{order}")
     if not np.isfinite(x).all():
         raise InputError(f"{what} is {x}; it must be finite")
     return x

@@ -15,6 +15,7 @@ import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
+from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.simulation.quiet import quiet
 from nexdyn.spatial.algebra import Mat3, Vec3
@@ -28,7 +29,7 @@ from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import backdrop, pieces
 from nexdyn.view.ghost import COLOR, OPACITY, check_same
 from nexdyn.view.links import Link, Placing, links
-from nexdyn.view.motion import Frame, Motion
+from nexdyn.view.motion import Frame, Motion, motion_of
 from nexdyn.view.overlays import CONTACT, Lines, Transmitted, arrow
 from nexdyn.view.pictured import body_frames, joint_frames, outlined, rule, selected_of, solids, words_at, write
 from nexdyn.view.pressure import color as color_of
@@ -38,7 +39,6 @@ from nexdyn.view.sizes import system_at, systems_of
 from nexdyn.view.surfaces import Piece, Surface
 
 if TYPE_CHECKING:
-    from nexdyn.model.system import System
     from nexdyn.results.result import Result
 
 SIZE, VIDEO_SIZE = (1280, 720), (960, 540)
@@ -767,9 +767,8 @@ def save_video(
 
 
 def _motion(of: Result | System | Motion) -> Motion:
-    if isinstance(of, Motion):
-        return of
-    return Motion.of(of) if hasattr(of, "recording") else Motion.still(of)  # type: ignore[arg-type]
+    """What is drawn as a motion; a system as described. InputError for something else."""
+    return Motion.still(of) if isinstance(of, System) else motion_of(of)
 
 
 def _over(motion: Motion, ghost: Result | Motion | None) -> Motion | None:

@@ -105,8 +105,6 @@ class Simulation(Runs):
         dynamics: Literal["aba", "crba", "cfa"] = "aba",
         loops: Loops | None = None,
     ) -> None:
-        if not isinstance(system, System):
-            raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
         self.method = method_of(method) or OF_TREES
         if not isinstance(self.method, FixedStep | EmbeddedPair):
             valid = ", ".join(cls.__name__ for cls in METHODS.values() if cls.coordinates == "tree")
