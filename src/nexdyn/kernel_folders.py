@@ -49,6 +49,8 @@ UPPER = (
 
 WORDS = ("errors.py", "synonyms.py", "checked_calls.py")
 """What words errors."""
+LOWER = UPPER + WORDS
+"""What the kernels of a lower floor are not made of."""
 
 SHIPPED, MADE = PACKAGE / "kernels", "made.json"
 """What came with the package: a folder for each hash, and `made.json`, which says by what and for which commands."""
@@ -71,12 +73,12 @@ def _others(floor: str) -> tuple[str, ...]:
     return tuple(other for other in FORMULATIONS if other not in (floor, "geometry"))
 
 
-_FLOORS = (WORDS, *(UPPER + WORDS + _others(floor) for floor in FORMULATIONS), UPPER + WORDS)
+_FLOORS = (WORDS, *(LOWER + _others(floor) for floor in FORMULATIONS), LOWER)
 """What the kernels of some floor are not made of: `not_part_of`."""
 
 
 @functools.cache
-def source_hash(root: Path | None = None, without: tuple[str, ...] = ()) -> str:
+def source_hash(root: Path | None = None, without: tuple[str, ...] = WORDS) -> str:
     """Hash of all Python sources below `root` (the package), and of what else decides about the code they become.
 
     without: the folders and files of `root` that are left out."""
@@ -114,7 +116,7 @@ def not_part_of(file: Path) -> tuple[str, ...]:
     floor = file.relative_to(PACKAGE).parts[0] if file.is_relative_to(PACKAGE) else None
     if floor is None or floor in UPPER:
         return WORDS
-    return UPPER + WORDS + (_others(floor) if floor in FORMULATIONS else ())
+    return LOWER + (_others(floor) if floor in FORMULATIONS else ())
 
 
 def cache_root() -> Path:
@@ -129,7 +131,7 @@ def cache_root() -> Path:
 
 
 @functools.cache
-def cache_folder(without: tuple[str, ...] = ()) -> Path | None:
+def cache_folder(without: tuple[str, ...] = WORDS) -> Path | None:
     """The folder for the sources as they are now; None where no folder can be written (then nothing is cached)."""
     try:
         folder = cache_root() / source_hash(None, without)
@@ -162,7 +164,7 @@ def _tidy(folder: Path) -> None:
 @functools.cache
 def parts_folder() -> Path | None:
     """The folder of the machine code of parts (`machine_code`), of all sources; None where nothing can be written."""
-    if cache_folder() is None:
+    if cache_folder(LOWER) is None:
         return None
     folder = cache_root() / PARTS
     try:
@@ -173,7 +175,7 @@ def parts_folder() -> Path | None:
 
 
 @functools.cache
-def shipped_folder(without: tuple[str, ...] = ()) -> Path | None:
+def shipped_folder(without: tuple[str, ...] = WORDS) -> Path | None:
     """The folder that came with the package for its sources as they are now; None where none did."""
     folder = SHIPPED / source_hash(None, without)
     return folder if folder.is_dir() else None
@@ -204,7 +206,7 @@ def other_versions() -> str:
 
 def is_kept() -> bool:
     """Whether kernels are kept anywhere."""
-    return cache_folder() is not None or SHIPPED.is_dir()
+    return cache_folder(LOWER) is not None or SHIPPED.is_dir()
 
 
 @functools.lru_cache(maxsize=8)

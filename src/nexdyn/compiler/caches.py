@@ -32,7 +32,7 @@ class _Locator(caching._CacheLocator):
     def get_source_stamp(self) -> str:
         if self._file.is_relative_to(kernel_folders.PACKAGE):
             return kernel_folders.source_hash(None, self._without)
-        return kernel_folders.hash_of(self._file, kernel_folders.source_hash())
+        return kernel_folders.hash_of(self._file, kernel_folders.source_hash(None, kernel_folders.WORDS))
 
     def get_disambiguator(self) -> str:
         """What Numba's own name of the entry leaves out: the line, and the folder, which is the same in every copy of

@@ -102,7 +102,7 @@ def _kept_in_folder_of(file: Path) -> Iterator[bool]:
 
 def _tell() -> None:
     """Say what is missing, once for each state of sources and versions."""
-    folder = kernel_folders.cache_folder()
+    folder = kernel_folders.cache_folder(kernel_folders.LOWER)
     mark = None if folder is None else folder / "plain.txt"
     if numba_parts.wants_plain() or (mark is not None and mark.exists()):
         return
