@@ -182,6 +182,7 @@ class Gravity(Group):
     kind_of_element = "gravity"
     kind = "gravity"
     structural: ClassVar[frozenset[str]] = frozenset({"name", "bodies", "centre", "function"})
+    choosers = ("bodies", "centre")
     bodies: Any
     mu: Any
     centre: str

@@ -25,6 +25,7 @@ class BetweenBodies(Group):
 
     kind_of_element = "contact"
     structural: ClassVar[frozenset[str]] = frozenset({"name", "a", "b"})
+    choosers = ("a", "b")
     a: Any
     b: Any
 

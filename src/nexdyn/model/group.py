@@ -4,18 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force
+from nexdyn.model.joint import Joint
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 
 class Group(Element):
-    """Base of elements that consist of forces, which are chosen anew with every body, joint and marker that is added."""
+    """Base of elements that consist of forces, which are chosen anew with every body, joint and marker that is added and that it names."""
+
+    choosers: ClassVar[tuple[str, ...]] = ()
+    """The attributes that are names of bodies and patterns."""
+
+    def concerns(self, added: Element) -> bool:
+        """Whether what it consists of may be another with what is added: a body or a marker by its name, a joint by its two bodies."""
+        if isinstance(added, Joint):
+            return self._may_choose(name_of(added.parent)) and self._may_choose(name_of(added.child))
+        return added.kind_of_element in ("body", "marker") and self._may_choose(added.name)
+
+    def _may_choose(self, body: str) -> bool:
+        """Whether one of its names or patterns is that of a body."""
+        for attribute in self.choosers:
+            given = self.__dict__[attribute]
+            for pattern in (given,) if isinstance(given, str) else given:
+                if body == pattern or fnmatchcase(body, pattern):
+                    return True
+        return False
 
     def members(self, system: System) -> list[Force]:
         """The forces that it consists of."""

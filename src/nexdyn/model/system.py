@@ -391,7 +391,7 @@ class System(metaclass=CheckedCalls):
         self._elements[kind][element.name] = element
         if kind in ("body", "joint", "marker", "force", *GROUPS) and self._groups():
             try:
-                self._choose_anew()
+                self._choose_anew(element)
             except Exception:
                 del self._elements[kind][element.name]
                 element.belong_to(None)
@@ -402,12 +402,25 @@ class System(metaclass=CheckedCalls):
         """What consists of forces, by name."""
         return {name: group for kind in GROUPS for name, group in self._elements[kind].items()}
 
-    def _choose_anew(self) -> None:
-        """The forces that groups make of all that there is, behind those that were added by themselves."""
-        forces = {name: force for name, force in self.forces.items() if force.part_of is None}
+    def _choose_anew(self, added: Element) -> None:
+        """The forces that groups make of all that there is, behind those that were added by themselves; of groups that what was `added`
+        does not concern they stay."""
+        groups = self._groups()
+        concerned = {name for name, group in groups.items() if group is added or group.concerns(added)}
+        if not concerned and not isinstance(added, Force):
+            return
+        forces: dict[str, Force] = {}
+        parts: dict[str, dict[str, Force]] = {name: {} for name in groups}
+        for name, force in self.forces.items():
+            (forces if force.part_of is None else parts[force.part_of])[name] = force
         with unchanged():
-            for group in self._groups().values():
-                forces |= self._made_by(group, forces)
+            for name, group in groups.items():
+                if name in concerned:
+                    forces |= self._made_by(group, forces)
+                elif twice := forces.keys() & parts[name].keys():
+                    raise _named_twice(group, twice.pop())
+                else:
+                    forces |= parts[name]
         self._elements["force"] = Named("force", forces)
 
     def _made_by(self, group: Group, taken: Mapping[str, Force]) -> dict[str, Force]:
@@ -415,9 +428,7 @@ class System(metaclass=CheckedCalls):
         made: dict[str, Force] = {}
         for force in group.members(self):
             if force.name in made or force.name in taken:
-                raise InputError(
-                    f"{group} would make two forces named {force.name!r}; give its bodies or shapes other names"
-                )
+                raise _named_twice(group, force.name)
             self._check(force)
             force.belong_to(self.name)
             force.__dict__["_part_of"] = group.name
@@ -538,3 +549,7 @@ class System(metaclass=CheckedCalls):
                 raise UnknownNameError(f"{path!r}: {holders[0][1]} has {unknown('attribute', attribute, valid)}")
         valid = [*self._parameters, *(f"{name}.…" for found in kinds.values() for name in found), "gravity"]
         raise unknown("parameter or attribute", path, valid, plural="valid")
+
+
+def _named_twice(group: Group, name: str) -> InputError:
+    return InputError(f"{group} would make two forces named {name!r}; give its bodies or shapes other names")
