@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import itertools
+import sys
 
 import pytest
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from nexdyn.cli.progress import Bar
+from nexdyn.assembly.stopwatch import compiling
+from nexdyn.cli.progress import Bar, compilation_announced, progress_bar
 
 VERBS = {
     "stage": lambda bar: bar.stage("preparing"),
@@ -37,3 +39,45 @@ def test_the_verbs_of_a_bar_may_come_in_any_order(order: tuple[str, ...]) -> Non
 @pytest.mark.parametrize("verb", VERBS)
 def test_without_a_terminal_a_bar_does_nothing(verb: str) -> None:
     VERBS[verb](Bar("pendulum"))
+
+
+class Screen(io.StringIO):
+    """What stands for stderr. seen: whether at a terminal."""
+
+    def __init__(self, seen: bool) -> None:
+        super().__init__()
+        self.seen = seen
+
+    def isatty(self) -> bool:
+        return self.seen
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_compiling_draws_a_line_of_its_own_where_no_bar_is(seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(seen)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with compilation_announced() as bar:
+        bar.clear()
+        assert screen.getvalue() == ""
+        for tell in list(compiling().told):
+            tell("aba.inward", compiling().count, compiling().seconds)
+        bar.clear()
+        for tell in list(compiling().told):
+            tell("aba.outward", compiling().count + 1, compiling().seconds + 2.0)
+    text = screen.getvalue()
+    assert text.count("compiling what has not run before, once") == 1
+    assert ("compiling aba.outward, after 1 other in 2 s" in text) is seen
+    assert text.rstrip().endswith("which times of runs leave out")
+
+
+def test_what_is_printed_beside_a_bar_goes_to_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, out = Screen(True), Screen(False)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar("pendulum", True) as bar:
+        bar.stage("preparing")
+        print("a row")
+    assert out.getvalue() == "a row\n"
+    assert "a row" not in screen.getvalue()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from nexdyn.cli import terminal
@@ -20,6 +20,17 @@ class Bar:
 
     def __init__(self, name: str, drawn: Progress | None = None) -> None:
         self._name, self._drawn = name, drawn
+
+    def draw_on(self, drawn: Progress | None) -> None:
+        """From now on it is seen."""
+        self._drawn = drawn
+
+    def clear(self) -> None:
+        """Take the line away, so that something else can be printed where it stands."""
+        if self._drawn:
+            for task in self._drawn.task_ids:
+                self._drawn.remove_task(task)
+            self._drawn.refresh()
 
     def stage(self, text: str) -> None:
         """Say what goes on, for work that cannot be measured."""
@@ -56,8 +67,15 @@ class Bar:
 @contextmanager
 def progress_bar(name: str, show: bool) -> Iterator[Bar]:
     """A bar on stderr, drawn if `show` is true and stderr is a terminal, and gone when the block ends."""
-    if not (show and sys.stderr.isatty()):
-        yield Bar(name)
+    with _drawing() if show else nullcontext() as drawn:
+        yield Bar(name, drawn)
+
+
+@contextmanager
+def _drawing() -> Iterator[Progress | None]:
+    """What draws lines that move on stderr; None where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -67,20 +85,23 @@ def progress_bar(name: str, show: bool) -> Iterator[Bar]:
     )  # fmt: skip
     with (
         terminal.console_of_bar() as console,
-        Progress(*columns, console=console, transient=True, refresh_per_second=8) as drawn,
+        Progress(
+            *columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty(), refresh_per_second=8
+        ) as drawn,
     ):
-        yield Bar(name, drawn)
+        yield drawn
 
 
 @contextmanager
-def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
+def compilation_announced(bar: Bar | None = None) -> Iterator[Bar]:
     """Say on stderr when kernels are compiled while the block lasts: that it is once, on the bar which and how far, at the end how long it
-    took."""
+    took. Without a bar one is drawn while kernels are compiled; where something is printed in the block, `clear` makes room."""
     from nexdyn.assembly.compile_notice import unserved
     from nexdyn.assembly.stopwatch import compiling_told
     from nexdyn.kernel_folders import cache_folder
 
     first: tuple[int, float] | None = None
+    seen = bar or Bar("")
 
     def tell(name: str, count: int, seconds: float) -> None:
         nonlocal first
@@ -90,12 +111,15 @@ def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
             terminal.note(f"compiling what has not run before, once, which is {kept}")
             if why := unserved():
                 terminal.note(why)
-        if bar is not None:
-            bar.stage(f"compiling {name}, after {count - first[0]} others in {seconds - first[1]:.0f} s")
+            if bar is None:
+                seen.draw_on(own.enter_context(_drawing()))
+        seen.stage(f"compiling {name}, after {counted(count - first[0], 'other')} in {seconds - first[1]:.0f} s")
 
+    own = ExitStack()
     with compiling_told(tell) as compiled:
         try:
-            yield
+            with own:
+                yield seen
         finally:
             if first is not None:
                 count, seconds = compiled.count - first[0], compiled.seconds - first[1]

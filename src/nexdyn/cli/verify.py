@@ -65,13 +65,14 @@ def command(
     table = Table(chosen(names or None, forms))
 
     def told(outcome: Outcome) -> None:
+        bar.clear()
         for text in table.lines(outcome) if all_values else [table.line(outcome)]:
             terminal.say(text)
         sys.stdout.flush()
 
     if not saying.json:
         terminal.say(table.head)
-    with compilation_announced():
+    with compilation_announced() as bar:
         found = verify(names or None, forms=forms, told=None if saying.json else told)
     return _told_in_all(found, saying.json)
 
@@ -98,6 +99,7 @@ def _against_peer(
     begun: list[str] = []
 
     def told(outcome: PeerOutcome) -> None:
+        bar.clear()
         if not begun:
             begun.append(table.head)
             terminal.say(table.head)
@@ -105,6 +107,6 @@ def _against_peer(
             terminal.say(text)
         sys.stdout.flush()
 
-    with compilation_announced():
+    with compilation_announced() as bar:
         found = verify_against(suite, names, curves=curves, told=None if saying.json else told)
     return _told_in_all(found, saying.json)
