@@ -18,6 +18,7 @@ from matrix_skeleton import (
     Together,
     closed,
     closed_by_end,
+    closed_turning,
     hung,
     skeleton,
 )
@@ -29,8 +30,8 @@ from nexdyn.model.measure import MEASURES
 
 
 def body(carrier: str, given: dict[str, Any]) -> nx.System:
-    system = hung(skeleton(carrier, given), damping=0.1)
-    return closed(system, carrier)
+    system = hung(skeleton(carrier, given), moving=True, damping=0.1)
+    return closed_turning(system, carrier)
 
 
 def whole(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -55,9 +56,9 @@ def thin(carrier: str, given: dict[str, Any]) -> nx.System:
 
 def limited(carrier: str, given: dict[str, Any]) -> nx.System:
     """A stop that takes its ends from the limits of its joint."""
-    system = hung(skeleton(carrier), **given)
+    system = hung(skeleton(carrier), moving=True, **given)
     system.add_force(nx.JointStop("acting", "tested", stiffness=20.0, exponent=1.5, damping=0.3))
-    return closed(system, carrier)
+    return closed_turning(system, carrier)
 
 
 def named(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -123,11 +124,12 @@ def measure(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element
     cls: Any = MEASURES[kind]
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
-        system = hung(skeleton(carrier), damping=0.1)
+        turns = kind == "direction"
+        system = hung(skeleton(carrier), moving=turns, damping=0.1)
         system.add_marker("tip", "hand", position=(0.2, 0.1, 0.0), orientation=(0.8, 0.0, 0.6, 0.0))
         others = dict(given)
         system.add_measure(cls("told", others.pop("a"), others.pop("b"), **others))
-        return closed(system, carrier)
+        return closed_turning(system, carrier) if turns else closed(system, carrier)
 
     return Element(f"measure {kind}", cls, base, changes, make, {"name": NAMES})
 

@@ -29,6 +29,7 @@ from matrix_skeleton import (
     Together,
     closed,
     closed_by_end,
+    closed_turning,
     hung,
     skeleton,
 )
@@ -268,6 +269,13 @@ def led(by: str) -> Element:
 # --- forces ---------------------------------------------------------------------------------------------------------
 
 
+TURNING = {
+    "applied", "torsion_spring", "bushing", "position_actuator", "velocity_actuator", "torque_actuator", "controller", "joint_stop",
+    "joint_friction",
+}  # fmt: skip
+"""Forces with attributes that act where the hand turns, or its hinge moves."""
+
+
 def force(
     kind: str,
     base: dict[str, Any],
@@ -280,7 +288,8 @@ def force(
     cls: Any = FORCES[kind]
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
-        system = hung(skeleton(carrier), limits=(-0.1, 0.1))
+        turns = kind in TURNING
+        system = hung(skeleton(carrier), moving=turns, limits=(-0.1, 0.1))
         given = dict(given)
         if given_by_joint:
             system.add_force(cls("acting", given.pop("joint", "tested"), **given))
@@ -290,7 +299,7 @@ def force(
             system.add_force(cls("acting", given.pop("body", "hand"), **given))
         else:
             system.add_force(cls("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
-        return closed(system, carrier)
+        return closed_turning(system, carrier) if turns else closed(system, carrier)
 
     if where:
         return Element(f"force {kind} {where}", cls, base, changes, make, part_of=f"force {kind}")
@@ -326,7 +335,7 @@ def across_a_ball(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> E
         system = skeleton(carrier)
         system.add_joint(nx.Spherical("tested", "arm", "hand", at=PIVOT, damping=0.1))
         system.add_force(cls("acting", "hand", "ground", **given))
-        return closed(system, carrier)
+        return closed_turning(system, carrier)
 
     name = f"force {kind} across a ball"
     return Element(name, cls, base, changes, make, part_of=f"force {kind}")
@@ -627,6 +636,7 @@ FORCE_ELEMENTS = (
             "feedforward": -0.6,
             **DRIVEN,
             **IN_JOINT,
+            "velocity_limit": Together(target=1.5, velocity_limit=0.9),
             "knee": Together(target=1.5, velocity_limit=1.2, knee=0.05),
         },
         True,
@@ -924,7 +934,7 @@ CONSTRAINT_ELEMENTS = (
             "anchor_a": (0.6, 0.3, 0.2),
             "anchor_b": (0.05, 0.02, 0.0),
             "axis_a": (0.1, 0.2, 1.0),
-            "reference_a": (1.0, 0.2, 0.0),
+            "reference_a": (1.0, 0.8, 0.0),
         },
         axis_b="this function reads no rotation",
         reference_b="this function reads no rotation",

@@ -137,6 +137,16 @@ def pinned_cells() -> set[Cell]:
     return set(found)
 
 
+def acting(entries: Iterable[Entry]) -> dict[tuple[str, str, str], bool]:
+    """Of each element, attribute and way whether the attribute acts on some carrier, or is refused there by name."""
+    unseen = {(e.element, e.carrier, name, e.way) for e in entries if e.kind == UNSEEN for name in e.attributes}
+    found: dict[tuple[str, str, str], bool] = {}
+    for element, carrier, attribute, way in cells():
+        key = element, attribute, way
+        found[key] = found.get(key, False) or (element, carrier, attribute, way) not in unseen
+    return found
+
+
 def counted(entries: Iterable[Entry]) -> Counter[str]:
     """How many cells are of each kind."""
     kinds: Counter[str] = Counter()
@@ -178,7 +188,9 @@ def page(entries: list[Entry]) -> str:
 Every attribute on which a motion depends, of every element, was changed by itself under every way to compute: on a tree, and where the
 element can stand there on a loop that a constraint closes and on a loop of joints. What was left out has a letter, or stands in
 {{doc}}`limits`. In {counts[HOLDS]} cells the motion changed as in a reference run, or an analysis of the changed system says what runs of
-it bear out; in {counts[REFUSED]} the system was refused by name; and in {missed} the change was missed.
+it bear out; in {counts[REFUSED]} the system was refused by name; and in {missed} the change was missed. In {counts[UNSEEN]} more the
+motion of that mechanism depends on the attribute in no way, by the reference run; each acts, or is refused, on another mechanism under the
+same way.
 *yes*: each attribute acts. *partly*, *no*: some or all are refused or less accurate, or on some mechanisms, for the reasons below.
 `scripts/matrix` repeats it, and `scripts/matrix --write` writes this page.
 

@@ -6,7 +6,8 @@
     rod     a massless rod holds the hand to the ground, too: a loop that a constraint closes
     ring    the hand moves without turning and the arm hangs in a ball joint: a loop of joints, which may be cut
 
-Where little freedom would be left, the rod or the ring ends at a third body, `end`, which hangs on the hand by a ball joint.
+Where little freedom would be left, or the hand is to turn, the rod or the ring ends at a third body, `end`, which hangs on the hand by a
+ball joint.
 """
 
 from __future__ import annotations
@@ -87,8 +88,16 @@ def closed_by_end(system: nx.System, carrier: str) -> nx.System:
     return closed(system, carrier, "end")
 
 
-def hung(system: nx.System, **options: Any) -> nx.System:
-    """The hand on a plain hinge, for elements that are not joints."""
+def closed_turning(system: nx.System, carrier: str) -> nx.System:
+    """The loop of a carrier, in which the hand turns, too: the ring over one more body."""
+    return closed_by_end(system, carrier) if carrier == "ring" else closed(system, carrier)
+
+
+def hung(system: nx.System, moving: bool = False, **options: Any) -> nx.System:
+    """The hand on a plain hinge, for elements that are not joints. moving: where the carrier is a ring that turns, it begins with a
+    velocity, as the arm does on a tree."""
+    if moving and system.joints["shoulder"].kind == "spherical":
+        options["v0"] = 0.7
     system.add_joint(nx.Revolute("tested", "arm", "hand", at=PIVOT, axis=(0.2, 0.3, 1.0), **options))
     return system
 

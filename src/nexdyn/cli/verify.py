@@ -62,7 +62,7 @@ def command(
     from nexdyn.problems.table import Table
     from nexdyn.problems.verify import chosen, verify
 
-    table = Table(chosen(names or None, forms))
+    table = Table(chosen(names or None, forms), terminal.columns())
 
     def told(outcome: Outcome) -> None:
         bar.clear()

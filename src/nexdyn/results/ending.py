@@ -30,11 +30,7 @@ def sample(initial: Result, k: int) -> Result:
     last = {name: x[k : k + 1] for name in of_samples if (x := getattr(r, name, None)) is not None and x.size}
     settings = {key: x for key, x in r.settings.items() if key not in ("events", "changed")}
     system = last_system(initial.system, r)
-    tree = initial._tree if system is initial.system else None
-    return Result(
-        system, replace(r, **last, settings=settings, restart=None), tree, lost_forces=initial.lost_forces,
-        stored={key: x[k : k + 1] for key, x in (initial._stored or {}).items()},
-    )  # fmt: skip
+    return initial.of_samples(replace(r, **last, settings=settings, restart=None), slice(k, k + 1), system)
 
 
 def bodies_at_end(initial: Result, model: AbsoluteModel) -> tuple[np.ndarray, np.ndarray]:

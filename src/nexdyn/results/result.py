@@ -57,6 +57,13 @@ class Result(metaclass=CheckedCalls):
         span = f"t = {r.t[0]:g} … {r.t[-1]:g} s, {counted(len(r.t), 'sample')}"
         return f"Result({self.system.name!r}: {span}, {r.method}, {r.status})"
 
+    def of_samples(self, recording: Recording, samples: slice, system: System | None = None) -> Result:
+        """Some of its samples as a result of their own: a `recording` of them, and the `system` that moves in them, by default its own."""
+        return Result(
+            system or self.system, recording, self._tree if system in (None, self.system) else None, lost_forces=self.lost_forces,
+            stored={key: x[samples] for key, x in (self._stored or {}).items()},
+        )  # fmt: skip
+
     def _repr_html_(self) -> str:
         html: str = drawn("result", self)
         return html

@@ -100,7 +100,8 @@ def body_quaternions(tree: Tree, model: AbsoluteModel, q: np.ndarray) -> np.ndar
         R_A, R_B = rotation_matrix(model.q[a, :4]) @ frames.R_AJ, rotation_matrix(model.q[b, :4]) @ frames.R_BJ
         as_described = quaternion(R_A.T @ R_B)
         sign = np.copysign(1.0, carried(model.q[a, :4], as_described) @ model.q[b, :4])
-        turn = as_described if place is None else _turn(tree, arc.joint, q[:, place.q])
+        # without coordinates its frames coincide, also where they are not described so
+        turn = np.array([1.0, 0.0, 0.0, 0.0]) if place is None else _turn(tree, arc.joint, q[:, place.q])
         out[:, b] = sign * carried(out[:, a], turn)
     return out
 

@@ -200,7 +200,6 @@ def motion_of(what: Any) -> Motion:
 
 def latest_of(simulation: Any) -> Result:
     """The last recorded state of a simulation alone."""
-    from nexdyn.results.result import Result
 
     if hasattr(simulation, "latest"):
         found: Result = simulation.latest()
@@ -209,4 +208,4 @@ def latest_of(simulation: Any) -> Result:
     r, n = whole.recording, len(whole.recording.t)
     arrays: dict[str, Any] = {field.name: getattr(r, field.name) for field in fields(r)}
     last: dict[str, Any] = {name: x[-1:] for name, x in arrays.items() if isinstance(x, np.ndarray) and len(x) == n}
-    return Result(whole.system, replace(r, **last), whole._tree)
+    return whole.of_samples(replace(r, **last), slice(n - 1, n))
