@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from matrix_skeleton import ARM, HAND_BODY, NAMES, Element, Together, closed_turning, hung, skeleton
+from matrix_skeleton import ARM, HAND_BODY, NAMES, Element, Together, closed, hung, skeleton, turning
 
 import nexdyn as nx
 
@@ -27,18 +27,18 @@ def touching(carrier: str, given: dict[str, Any]) -> nx.System:
     turned: Any = {"orientation": (0.7, 0.1, 0.1, 0.7)}
     arm = {**ARM, "collision": [nx.Box((0.3, 0.4, 0.3), **turned) if areas else nx.Sphere(0.35)]}
     hand = {**HAND_BODY, "collision": [nx.Box((0.4, 0.3, 0.5), **turned) if areas else nx.Sphere(0.3)]}
-    system = hung(skeleton(carrier, hand, of_arm=arm), moving=True)
-    system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
-    return closed_turning(system, carrier)
+    system = hung(skeleton(carrier, hand, of_arm=arm), moving=0.7)
+    system.add_contact(nx.Contact("acting", given.pop("a", turning(carrier)), given.pop("b", "ground"), **given))
+    return closed(system, carrier)
 
 
 def with_shapes(carrier: str, given: dict[str, Any], of_arm: nx.Shape, of_hand: nx.Shape) -> nx.System:
     """A contact of the shapes of arm and hand."""
     given = dict(given)
     of_hands = {**HAND_BODY, "collision": [of_hand]}
-    system = hung(skeleton(carrier, of_hands, of_arm={**ARM, "collision": [of_arm]}), moving=True)
-    system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
-    return closed_turning(system, carrier)
+    system = hung(skeleton(carrier, of_hands, of_arm={**ARM, "collision": [of_arm]}), moving=0.7)
+    system.add_contact(nx.Contact("acting", given.pop("a", turning(carrier)), given.pop("b", "ground"), **given))
+    return closed(system, carrier)
 
 
 def round_touching(carrier: str, given: dict[str, Any]) -> nx.System:

@@ -10,6 +10,7 @@ from typing import Any
 import numba
 import numpy as np
 from matrix_skeleton import (
+    ARM,
     GRAVITY,
     HAND_BODY,
     NAMES,
@@ -18,9 +19,9 @@ from matrix_skeleton import (
     Together,
     closed,
     closed_by_end,
-    closed_turning,
     hung,
     skeleton,
+    turning,
 )
 
 import nexdyn as nx
@@ -30,8 +31,10 @@ from nexdyn.model.measure import MEASURES
 
 
 def body(carrier: str, given: dict[str, Any]) -> nx.System:
-    system = hung(skeleton(carrier, given), moving=True, damping=0.1)
-    return closed_turning(system, carrier)
+    """The arm in a ring, where it turns; else the hand."""
+    bodies = {"of_arm": {**given, "position": ARM["position"]}} if carrier == "ring" else {"hand": given}
+    system = hung(skeleton(carrier, **bodies), moving=0.7, damping=0.1)
+    return closed(system, carrier)
 
 
 def whole(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -56,9 +59,9 @@ def thin(carrier: str, given: dict[str, Any]) -> nx.System:
 
 def limited(carrier: str, given: dict[str, Any]) -> nx.System:
     """A stop that takes its ends from the limits of its joint."""
-    system = hung(skeleton(carrier), moving=True, **given)
+    system = hung(skeleton(carrier), moving=0.7, **given)
     system.add_force(nx.JointStop("acting", "tested", stiffness=20.0, exponent=1.5, damping=0.3))
-    return closed_turning(system, carrier)
+    return closed(system, carrier)
 
 
 def named(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -124,12 +127,16 @@ def measure(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element
     cls: Any = MEASURES[kind]
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
-        turns = kind == "direction"
-        system = hung(skeleton(carrier), moving=turns, damping=0.1)
-        system.add_marker("tip", "hand", position=(0.2, 0.1, 0.0), orientation=(0.8, 0.0, 0.6, 0.0))
+        system = hung(skeleton(carrier), moving=0.7, damping=0.1)
+        system.add_marker(
+            "tip",
+            turning(carrier) if kind == "direction" else "hand",
+            position=(0.2, 0.1, 0.0),
+            orientation=(0.8, 0.0, 0.6, 0.0),
+        )
         others = dict(given)
         system.add_measure(cls("told", others.pop("a"), others.pop("b"), **others))
-        return closed_turning(system, carrier) if turns else closed(system, carrier)
+        return closed(system, carrier)
 
     return Element(f"measure {kind}", cls, base, changes, make, {"name": NAMES})
 

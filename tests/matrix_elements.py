@@ -29,9 +29,9 @@ from matrix_skeleton import (
     Together,
     closed,
     closed_by_end,
-    closed_turning,
     hung,
     skeleton,
+    turning,
 )
 
 import nexdyn as nx
@@ -270,10 +270,10 @@ def led(by: str) -> Element:
 
 
 TURNING = {
-    "applied", "torsion_spring", "bushing", "position_actuator", "velocity_actuator", "torque_actuator", "controller", "joint_stop",
-    "joint_friction",
+    **dict.fromkeys(("applied", "torsion_spring", "joint_stop"), 0.7), "joint_friction": 0.1, "bushing": 2.0,
+    **dict.fromkeys(("position_actuator", "velocity_actuator", "torque_actuator", "controller"), 1.15),
 }  # fmt: skip
-"""Forces with attributes that act where the hand turns, or its hinge moves."""
+"""Forces with attributes that act where a body turns, or its hinge moves: how fast it begins to in a ring [rad/s]."""
 
 
 def force(
@@ -288,18 +288,18 @@ def force(
     cls: Any = FORCES[kind]
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
-        turns = kind in TURNING
-        system = hung(skeleton(carrier), moving=turns, limits=(-0.1, 0.1))
+        system = hung(skeleton(carrier), moving=TURNING.get(kind, 0.0), limits=(-0.1, 0.1))
+        acted = turning(carrier) if kind in TURNING else "hand"
         given = dict(given)
         if given_by_joint:
             system.add_force(cls("acting", given.pop("joint", "tested"), **given))
         elif "joint" in given:
             system.add_force(cls("acting", **given))
         elif kind in ("applied", "point_gravity", "gravity_field"):
-            system.add_force(cls("acting", given.pop("body", "hand"), **given))
+            system.add_force(cls("acting", given.pop("body", acted), **given))
         else:
-            system.add_force(cls("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
-        return closed_turning(system, carrier) if turns else closed(system, carrier)
+            system.add_force(cls("acting", given.pop("a", acted), given.pop("b", "ground"), **given))
+        return closed(system, carrier)
 
     if where:
         return Element(f"force {kind} {where}", cls, base, changes, make, part_of=f"force {kind}")
@@ -334,8 +334,8 @@ def across_a_ball(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> E
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
         system = skeleton(carrier)
         system.add_joint(nx.Spherical("tested", "arm", "hand", at=PIVOT, damping=0.1))
-        system.add_force(cls("acting", "hand", "ground", **given))
-        return closed_turning(system, carrier)
+        system.add_force(cls("acting", turning(carrier), "ground", **given))
+        return closed(system, carrier)
 
     name = f"force {kind} across a ball"
     return Element(name, cls, base, changes, make, part_of=f"force {kind}")

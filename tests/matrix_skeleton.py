@@ -4,10 +4,10 @@
 
     open    the skeleton, a tree
     rod     a massless rod holds the hand to the ground, too: a loop that a constraint closes
-    ring    the hand moves without turning and the arm hangs in a ball joint: a loop of joints, which may be cut
+    ring    the hand moves without turning and the arm hangs in a ball joint: a loop of joints, which may be cut; what acts on a body
+            that turns is at the arm there (`turning`)
 
-Where little freedom would be left, or the hand is to turn, the rod or the ring ends at a third body, `end`, which hangs on the hand by a
-ball joint.
+Where little freedom would be left, the rod or the ring ends at a third body, `end`, which hangs on the hand by a ball joint.
 """
 
 from __future__ import annotations
@@ -88,16 +88,15 @@ def closed_by_end(system: nx.System, carrier: str) -> nx.System:
     return closed(system, carrier, "end")
 
 
-def closed_turning(system: nx.System, carrier: str) -> nx.System:
-    """The loop of a carrier, in which the hand turns, too: the ring over one more body."""
-    return closed_by_end(system, carrier) if carrier == "ring" else closed(system, carrier)
+def turning(carrier: str) -> str:
+    """The body that turns, and on which no other hangs but by the joint `tested`."""
+    return "arm" if carrier == "ring" else "hand"
 
 
-def hung(system: nx.System, moving: bool = False, **options: Any) -> nx.System:
-    """The hand on a plain hinge, for elements that are not joints. moving: where the carrier is a ring that turns, it begins with a
-    velocity, as the arm does on a tree."""
+def hung(system: nx.System, moving: float = 0.0, **options: Any) -> nx.System:
+    """The hand on a plain hinge, for elements that are not joints. moving: how fast it begins to turn in a ring [rad/s]."""
     if moving and system.joints["shoulder"].kind == "spherical":
-        options["v0"] = 0.7
+        options["v0"] = moving
     system.add_joint(nx.Revolute("tested", "arm", "hand", at=PIVOT, axis=(0.2, 0.3, 1.0), **options))
     return system
 

@@ -2,8 +2,8 @@
 
 Here: the matrix is complete (no kind, method or attribute without cells or a reason), and on a tree the cells of forces hold under
 one way of each formulation, those of all else under three and one analysis; half of the elements in a run, in turn. Of all ways and
-carriers each run has a sample. `scripts/matrix` runs all cells. Whoever adds a joint, a force, a coupling, a driver, a measure or an attribute adds it in `matrix_elements.py` or
-`matrix_described.py`; whoever adds a method adds a way in `matrix_ways.py`.
+carriers each run has a sample. `scripts/matrix` runs all cells. Whoever adds a joint, a force, a coupling, a driver, a measure or an
+attribute adds it in `matrix_elements.py` or `matrix_described.py`; whoever adds a method adds a way in `matrix_ways.py`.
 """
 
 from __future__ import annotations

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matrix_elements import ELEMENTS
+from turns import in_turns
 
 import nexdyn as nx
+from nexdyn.spatial.rotations import rotation_matrix
 
 METHODS = {
     "rk4": nx.RungeKutta4(1e-3),
@@ -153,3 +158,26 @@ def test_another_way_to_compute_goes_on_with_the_sign(
     rest = nx.simulate(closed(), 0.55 * T_END, method, initial=nx.open_result(tmp_path / "half.nc"), **given)
     at = int(np.abs(np.asarray(reference.t) - float(rest.t[-1])).argmin())
     np.testing.assert_allclose(quaternions(rest)[-1], quaternions(reference)[at], atol=2e-2)
+
+
+@pytest.mark.parametrize("carrier", ["open", "rod", "ring"])
+@pytest.mark.parametrize("name", in_turns([name for name, e in ELEMENTS.items() if name.startswith("joint ")], of=4))
+def test_the_quaternion_of_a_body_is_that_of_its_rotation_where_frames_are_not_described_to_coincide(
+    name: str, carrier: str
+) -> None:
+    element = ELEMENTS[name]
+    if carrier not in element.carriers:
+        return
+    changes: list[Any] = [None, *(x for x in ("axis_a", "reference_b", "q0") if x in element.changes)]
+    for change in changes:
+        system = element.system(carrier, None if change is None else element.change(change))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of gaps, which are meant
+            try:
+                result = nx.simulate(system, 2e-3, nx.RungeKutta4(1e-3))
+            except nx.InputError as error:
+                assert re.search("minimal coordinates|cut|q0 is for joints", str(error)), error
+                continue
+        for body in system.bodies:
+            R = rotation_matrix(result.orientation(body).values)
+            np.testing.assert_allclose(R, result.rotation(body).values, atol=1e-12, err_msg=f"{body}, {change}")
