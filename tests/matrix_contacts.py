@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from matrix_skeleton import ARM, HAND_BODY, NAMES, Element, Together, closed, hung, skeleton, turning
+from matrix_skeleton import ARM, HAND_BODY, NAMES, Element, Together, about, closed, hung, skeleton, turning
 
 import nexdyn as nx
 
@@ -22,7 +22,7 @@ def pressing(depth: float, rate: float) -> float:
 
 def touching(carrier: str, given: dict[str, Any]) -> nx.System:
     """Spheres about arm and hand; a box about the hand where there are foundations."""
-    given = dict(given)
+    given = about(carrier, given)
     areas = "foundation_a" in given or "foundation_b" in given
     turned: Any = {"orientation": (0.7, 0.1, 0.1, 0.7)}
     arm = {**ARM, "collision": [nx.Box((0.3, 0.4, 0.3), **turned) if areas else nx.Sphere(0.35)]}
@@ -34,7 +34,7 @@ def touching(carrier: str, given: dict[str, Any]) -> nx.System:
 
 def with_shapes(carrier: str, given: dict[str, Any], of_arm: nx.Shape, of_hand: nx.Shape) -> nx.System:
     """A contact of the shapes of arm and hand."""
-    given = dict(given)
+    given = about(carrier, given)
     of_hands = {**HAND_BODY, "collision": [of_hand]}
     system = hung(skeleton(carrier, of_hands, of_arm={**ARM, "collision": [of_arm]}), moving=0.7)
     system.add_contact(nx.Contact("acting", given.pop("a", turning(carrier)), given.pop("b", "ground"), **given))

@@ -12,6 +12,7 @@ import numpy as np
 from matrix_skeleton import (
     ARM,
     GRAVITY,
+    HAND,
     HAND_BODY,
     NAMES,
     PIVOT,
@@ -32,7 +33,8 @@ from nexdyn.model.measure import MEASURES
 
 def body(carrier: str, given: dict[str, Any]) -> nx.System:
     """The arm in a ring, where it turns; else the hand."""
-    bodies = {"of_arm": {**given, "position": ARM["position"]}} if carrier == "ring" else {"hand": given}
+    place = np.array(ARM["position"]) + np.array(given["position"]) - np.array(HAND)
+    bodies = {"of_arm": {**given, "position": place}} if carrier == "ring" else {"hand": given}
     system = hung(skeleton(carrier, **bodies), moving=0.7, damping=0.1)
     return closed(system, carrier)
 

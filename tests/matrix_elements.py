@@ -27,6 +27,7 @@ from matrix_skeleton import (
     PLACES,
     Element,
     Together,
+    about,
     closed,
     closed_by_end,
     hung,
@@ -290,7 +291,7 @@ def force(
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
         system = hung(skeleton(carrier), moving=TURNING.get(kind, 0.0), limits=(-0.1, 0.1))
         acted = turning(carrier) if kind in TURNING else "hand"
-        given = dict(given)
+        given = about(carrier, given) if kind in TURNING else dict(given)
         if given_by_joint:
             system.add_force(cls("acting", given.pop("joint", "tested"), **given))
         elif "joint" in given:
@@ -334,7 +335,7 @@ def across_a_ball(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> E
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
         system = skeleton(carrier)
         system.add_joint(nx.Spherical("tested", "arm", "hand", at=PIVOT, damping=0.1))
-        system.add_force(cls("acting", turning(carrier), "ground", **given))
+        system.add_force(cls("acting", turning(carrier), "ground", **about(carrier, given)))
         return closed(system, carrier)
 
     name = f"force {kind} across a ball"

@@ -89,8 +89,18 @@ def closed_by_end(system: nx.System, carrier: str) -> nx.System:
 
 
 def turning(carrier: str) -> str:
-    """The body that turns, and on which no other hangs but by the joint `tested`."""
+    """The body that turns."""
     return "arm" if carrier == "ring" else "hand"
+
+
+def about(carrier: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of the hand, as on other carriers, of the body that turns; and of the arm of the other one."""
+    if carrier != "ring":
+        return dict(given)
+    others = {"hand": "arm", "arm": "hand"}
+    return {
+        name: others.get(x, x) if name in ("a", "b", "body") and isinstance(x, str) else x for name, x in given.items()
+    }
 
 
 def hung(system: nx.System, moving: float = 0.0, **options: Any) -> nx.System:

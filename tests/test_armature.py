@@ -36,6 +36,17 @@ def geared() -> nx.System:
     return system
 
 
+@pytest.mark.parametrize(
+    ("method", "error"),
+    [(nx.ImplicitEuler(1e-3, bdf2=False), 2e-3), (nx.ImplicitEuler(1e-3, bdf2=True), 1e-5), (nx.Projection(rtol=1e-8), 1e-8),
+     (nx.Baumgarte(rtol=1e-8), 1e-6), (nx.Partitioning(rtol=1e-8), 1e-8), (nx.SemiImplicitEuler(1e-4), 1e-3)],
+    ids=lambda x: named(x),
+)  # fmt: skip
+def test_a_geared_rotor_turns_as_far_as_it_must_under_the_other_methods(method: Any, error: float) -> None:
+    result = nx.simulate(geared(), 1.0, method)
+    assert result.joint_position("w")[-1] == pytest.approx(0.5 / (0.1 + 9 * 0.6), rel=error)
+
+
 @pytest.mark.parametrize("method", [*ABSOLUTE, nx.RungeKutta4(dt=1e-3)], ids=named)
 def test_a_geared_rotor_counts_with_the_square_of_its_ratio(method: Any) -> None:
     acceleration = 1.0 / (0.1 + 9 * 0.6)

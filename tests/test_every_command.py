@@ -56,7 +56,7 @@ NOT_TYPED = {
 """Commands that are not typed here, and why."""
 ALSO = ("nexdyn verify top", "nexdyn verify top --all", "nexdyn verify top --json", "nexdyn check broken-four-bar")
 """Typed beside them."""
-EXITS = {"nexdyn check broken-four-bar": 3}
+EXITS = {"nexdyn check broken-four-bar": 3, "nexdyn linearize run.nc": 2}  # which still moves at its end
 FIRST = {"nexdyn view four-bar --replay done.json": "nexdyn view four-bar --live --hands done.json"}
 """What leaves a file that another one reads."""
 SERVES = re.compile(r"nexdyn (view (?!.*--(html|png|gif|mp4))|edit |.*--view)")
@@ -164,11 +164,11 @@ def typed(terminal: Terminal, line: str, mark: str) -> tuple[int, str]:
         terminal.type(f"clear; {line}; echo {mark}=$?")
     else:
         port = free_port(LOOPBACK, 21_000 + os.getpid() % 1000)
-        terminal.type(
-            f"clear; {re.sub(' --port [0-9]+| --no-browser', '', line)} --no-browser --port {port}; echo {mark}=$?"
-        )
-        terminal.wait_for(rf"127\.0\.0\.1:{port}|{mark}=\d+$", limit=600.0)
+        terminal.type(f"clear; {re.sub(' --port [0-9]+| --no-browser', '', line)} --no-browser --port {port}")
+        terminal.wait_for(rf"127\.0\.0\.1:{port}", limit=600.0)
         terminal.press("C-c")
+        terminal.wait_for(r"^\$ ?$", limit=600.0)
+        terminal.type(f"echo {mark}=$?")  # a shell leaves out what stands behind a command that Ctrl-C ends
     screen = terminal.wait_for(rf"{mark}=\d+$", limit=900.0)
     code = re.search(rf"{mark}=(\d+)$", screen, re.MULTILINE)
     assert code is not None
@@ -189,7 +189,7 @@ def test_a_command_ends_as_it_should_and_fits_the_screen(
     assert "Traceback" not in screen
     assert not WARNINGS.findall(screen)
     wide = [row for row in screen.split("\n") if len(row) > columns and not row.startswith("$ ")]
-    assert not wide
+    assert not wide or "--json" in line
     if columns == 200:
         assert not re.findall(r"\x1b\[(?:\d+;)*(?:3[0-8]|9[0-7])[;m].{0,20}", terminal.screen(with_colors=True))
 

@@ -159,16 +159,28 @@ def test_from_rest_it_begins_in_other_bodies_and_units_too() -> None:
 @pytest.mark.parametrize("inertia", [0.0, 1e-9])
 @pytest.mark.parametrize("angle", [0.1, 0.5, 2.0, 3.0])
 def test_a_light_cart_under_a_massless_pole_passes_where_its_mass_turns_round(inertia: float, angle: float) -> None:
-    """The tip falls straight down; below the cart, that is thrown from one side to the other within a microsecond."""
+    """The tip falls straight down; below the cart, that is thrown from one side to the other within a microsecond, and throws the tip up
+    again as fast as it came: z is that of a ball that bounces at −1."""
     system = nx.System("light cart-pole", gravity=(0, 0, -9.81))
     cart = system.add_body("cart", mass=1e-6, inertia=(0, 0, 0))
     tip = system.add_body("tip", mass=1.0, inertia=(inertia,) * 3, position=(np.sin(angle), 0, np.cos(angle)))
     system.add_joint(nx.Prismatic("rail", system.ground, cart, at=(0, 0, 0), axis=(1, 0, 0)))
     system.add_joint(nx.Revolute("pivot", cart, tip, at=(0, 0, 0), axis=(0, 1, 0)))
-    for method in (nx.HHT(rtol=1e-3), nx.HHT(rtol=5e-4), nx.HHT(rtol=1e-4), nx.HHT()):
+    half = np.sqrt(2.0 * (np.cos(angle) + 1.0) / 9.81)  # from the top to the bottom
+    # what the strikes lose, at the looser tolerances more than a metre
+    for method, allowed in {
+        nx.HHT(rtol=1e-3): None,
+        nx.HHT(rtol=5e-4): None,
+        nx.HHT(rtol=1e-4): 0.2,
+        nx.HHT(): 2e-3,
+    }.items():
         result = nx.simulate(system, 3.0, method, output_every=100)
         assert result.status == "finished"
-    assert np.abs(result.position("tip").values[:, 0] - np.sin(angle)).max() < 0.02
+        x, _, z = result.position("tip").values.T
+        assert np.abs(x - np.sin(angle)).max() < 1e-5
+        since_top = (result.t.values + half) % (2.0 * half) - half
+        if allowed is not None:
+            assert np.abs(z - np.cos(angle) + 0.5 * 9.81 * since_top**2).max() < allowed
 
 
 OTHER_SIZES = [(1.0, 1e-9), (1e-9, 1e-20), (1e-6, 1e-15), (1e3, 1e6)]

@@ -31,6 +31,20 @@ def test_bennetts_linkage_ends_where_minimal_coordinates_end(method: Any) -> Non
     assert result.recording.settings["choices"] > 0
 
 
+@pytest.mark.parametrize("solver", ["lu", "iterative"])
+def test_bennetts_linkage_ends_there_with_other_solvers_or_they_stop(solver: Any) -> None:
+    system = nx.load("bennett")
+    expected = nx.simulate(system, 5.0, nx.RungeKutta4(1e-3), output_every=5000)
+    try:
+        result = nx.simulate(system, 5.0, nx.HHT(dt=1e-3, solver=solver), output_every=500)
+    except nx.SolveError as error:
+        assert solver == "iterative" and "does not converge at t = " in str(error)
+        return
+    for joint in system.joints:
+        end = result.joint_position(joint).values[-1]
+        assert end == pytest.approx(expected.joint_position(joint).values[-1], abs=1e-4), joint
+
+
 @pytest.mark.parametrize(
     ("bdf2", "order", "within"), [(False, 0.9, 0.04), (True, 1.9, 1e-5)], ids=["order 1", "order 2"]
 )
