@@ -30,11 +30,13 @@ KINDS = ("corners", "areas", "mesh")
 MESHES = ("rk4", "hht", "hht dt", "euler", "bdf2")
 """Methods under which the mesh runs, which does as the box does over its areas."""
 ROCKED = {
-    "rk4": 1e-7, "semi-implicit": 6e-6, "dopri": 1e-7, "hht": 4e-7, "hht dt": 4e-7, "baumgarte": 1e-7, "projection": 1e-7,
+    "rk4": 1e-7, "semi-implicit": 6e-6, "dopri": 1e-7, "bs32": 1e-7, "dop853": 1e-7,
+    "hht": 4e-7, "hht dt": 4e-7, "baumgarte": 1e-7, "projection": 1e-7,
     "partitioning": 1e-7, "euler": 1.4e-5, "bdf2": 2e-6,
 }  # fmt: skip
 TUMBLED = {
-    "rk4": 4e-4, "semi-implicit": 1.5e-2, "dopri": 2e-6, "hht": 4e-6, "hht dt": 1.5e-3, "baumgarte": 4e-4, "projection": 4e-4,
+    "rk4": 4e-4, "semi-implicit": 1.5e-2, "dopri": 2e-6, "bs32": 2e-6, "dop853": 2e-6,
+    "hht": 4e-6, "hht dt": 1.5e-3, "baumgarte": 4e-4, "projection": 4e-4,
     "partitioning": 4e-4, "euler": 2e-3, "bdf2": 2.5e-3,
 }  # fmt: skip
 """How far from the motion of the model a method ends with its steps or tolerances [m]; with a quarter of these, a quarter of it. The cube

@@ -167,7 +167,7 @@ def typed(terminal: Terminal, line: str, mark: str) -> tuple[int, str]:
         terminal.type(f"clear; {re.sub(' --port [0-9]+| --no-browser', '', line)} --no-browser --port {port}")
         terminal.wait_for(rf"127\.0\.0\.1:{port}", limit=600.0)
         terminal.press("C-c")
-        terminal.wait_for(r"^\$ ?$", limit=600.0)
+        terminal.wait_for(r"\$ ?$", limit=600.0)
         terminal.type(f"echo {mark}=$?")  # a shell leaves out what stands behind a command that Ctrl-C ends
     screen = terminal.wait_for(rf"{mark}=\d+$", limit=900.0)
     code = re.search(rf"{mark}=(\d+)$", screen, re.MULTILINE)

@@ -43,7 +43,8 @@ def momenta(result: nx.Result, mass: float = M, radius: float = R) -> np.ndarray
 
 
 KEPT = {
-    "rk4": 1e-8, "semi-implicit": 2e-2, "dopri": 1e-8, "hht": 1e-5, "hht dt": 1e-5, "baumgarte": 1e-8, "projection": 1e-8,
+    "rk4": 1e-8, "semi-implicit": 2e-2, "dopri": 1e-8, "bs32": 1e-8, "dop853": 1e-8,
+    "hht": 1e-5, "hht dt": 1e-5, "baumgarte": 1e-8, "projection": 1e-8,
     "partitioning": 1e-8, "euler": 1e-3, "bdf2": 1e-4,
 }  # fmt: skip
 """Part of the momentum that methods may lose with the steps of the lab: coordinates of free bodies turn with them."""
