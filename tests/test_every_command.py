@@ -68,9 +68,8 @@ bodies:
   rod: {mass: 1.0, inertia: [0.1, 0.01, 0.1], position: [0, "=-L", 0], shapes: [{type: capsule, radius: 0.02, length: 0.5}]}
   wheel: {mass: 0.1, inertia: [0.01, 0.01, 0.01], position: [1, 0, 0]}
 joints:
-  hinge: {type: revolute, parent: ground, child: rod, at: [0, 0, 0], axis: [0, 0, 1], q0: 0.3, damping: 0.1}
+  motor: {type: revolute, parent: ground, child: rod, at: [0, 0, 0], axis: [0, 0, 1], damping: 0.1}
   axle: {type: revolute, parent: ground, child: wheel, axis: [0, 0, 1], damping: 0.1, stiffness: 0.5}
-forces: {motor: {type: joint_force, joint: hinge, effort: 0.0}}
 markers: {end: {body: rod, position: [0, "=-L", 0]}}
 measures: {tip: {type: point_position, of: end}}
 simulation: {t_end: 0.2}
