@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -14,6 +15,7 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.assembly.notices import PRESSED
+from nexdyn.problems import recast
 
 LOOPED = (nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3), nx.Projection(dt=1e-3), nx.ImplicitEuler(1e-3))
 Y = (0.0, 1.0, 0.0)
@@ -257,6 +259,40 @@ def test_a_contact_that_starts_pressed_in_says_what_to_move_and_where() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", nx.NexDynWarning)
         nx.simulate(system, 1e-3, nx.RungeKutta4(1e-4), q0={"ball": (1, 0, 0, 0, 0, 0, 0.1)})
+
+
+CUBE = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+SOLIDS: dict[str, Any] = {
+    "boxes": (nx.Box((0.2, 0.2, 0.2)), nx.Box((0.3, 0.3, 0.2))),
+    "a mesh and a box": (recast.mesh_of(CUBE, recast.triangles_about(CUBE)), nx.Box((0.3, 0.3, 0.2))),
+    "spheres": (nx.Sphere(0.1), nx.Sphere(0.1)),
+}
+
+
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_two_bodies_that_start_in_each_other_are_both_named_and_which_of_them_to_move(kind: str) -> None:
+    upper, lower = SOLIDS[kind]
+    law: dict[str, Any] = {"stiffness": 1e6} if kind == "spheres" else {"foundation_a": 1e9, "foundation_b": 1e9}
+
+    def start(height: float) -> None:
+        system = nx.System("stack", gravity=(0, 0, -9.81))
+        system.add_body("lower", mass=1.0, inertia=(0.004,) * 3, collision=[lower])
+        system.add_body("upper", mass=1.0, inertia=(0.004,) * 3, position=(0.0, 0.0, height), collision=[upper])
+        for body in ("lower", "upper"):
+            system.add_joint(nx.Free(f"free {body}", "ground", body))
+        system.add_contact(nx.Contact("touch", "upper", "lower", friction=0.3, **law))
+        nx.simulate(system, 1e-5, nx.RungeKutta4(1e-6))
+
+    told = r"contact 'touch .*' starts 0\.03 m deep, '(upper' in 'lower|lower' in 'upper)', .*; moved by (about )?0\.03 m along "
+    with pytest.warns(nx.NexDynWarning, match=told) as given:
+        start(0.17)
+    moved = re.search(r"along \((.*?)\), body '(\w+)' just touches", str(given[0].message))
+    assert moved is not None
+    up = float(moved[1].split(", ")[2])
+    assert up == pytest.approx(1.0 if moved[2] == "upper" else -1.0, abs=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", nx.NexDynWarning)
+        start(0.2)
 
 
 # --- members of batches -------------------------------------------------------------------------------------------------

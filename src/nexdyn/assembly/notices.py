@@ -266,7 +266,8 @@ def _pressed(contact: ContactForce, system: System, pose: Pose, weight: float) -
     rounded = ROUNDED * float(np.linalg.norm(A[9:]) + np.linalg.norm(B[9:]))
     if force <= PRESSED * weight or depth <= rounded:
         return []
-    text = f"contact {contact.name!r} starts {depth:.3g} m deep, with {force:.3g} N"
+    one, other = (repr(frame.body) for frame in contact.frames(system))
+    text = f"contact {contact.name!r} starts {depth:.3g} m deep, {one} in {other}, with {force:.3g} N"
     if (exponent := data[1]) > 0.0:
         text += f" and {force * depth / (exponent + 1.0):.3g} J"
     text += f" (the mechanism weighs {weight:.3g} N)" if weight else ""
