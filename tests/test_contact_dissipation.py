@@ -14,6 +14,7 @@ import nexdyn as nx
 G, MU = 9.81, 0.4
 METHODS: dict[str, Any] = {
     "rk4": nx.RungeKutta4(1e-4), "hht": nx.HHT(rtol=1e-5), "hht dt": nx.HHT(dt=2e-4), "projection": nx.Projection(rtol=1e-7),
+    "dopri": nx.DormandPrince(rtol=1e-7, atol=1e-9), "euler": nx.ImplicitEuler(2e-5), "bdf2": nx.ImplicitEuler(1e-4, bdf2=True),
 }  # fmt: skip
 AREA: dict[str, Any] = {"foundation_b": 1e8, "damping": 20.0}
 
