@@ -637,7 +637,7 @@ FORCE_ELEMENTS = (
             "feedforward": -0.6,
             **DRIVEN,
             **IN_JOINT,
-            "velocity_limit": Together(target=1.5, velocity_limit=0.9),
+            "velocity_limit": Together(velocity_limit=1.0, feedforward=0.6),
             "knee": Together(target=1.5, velocity_limit=1.2, knee=0.05),
         },
         True,

@@ -101,6 +101,7 @@ BOUNDS = {
     "behind events all to": 3e-7,
     "`SemiImplicitEuler`, `ImplicitEuler` and BDF2 there to": 1e-4,
     "`ExplicitEuler` there to": 6e-4,
+    "`nx.equilibrium` finds a rest to": 2e-8,
 }
 """By what numbers in other units may differ, of their own size, in the words of the page of limits: some three times the worst that was
 seen of all elements in all carriers by all ways. The first two are of units that are powers of two of SI; under all other methods and
@@ -341,7 +342,10 @@ def test_assembly_rest_and_modes_in_decimal_units_differ_by_rounding(name: str) 
             if k > 0 and carrier != ELEMENTS[name].carriers[-1]:
                 continue
             where = f"{name} in {carrier}, {analysis.__name__}, in {units}"
-            check_same(where, found(analysis, systems), lambda _, most=tolerance: most)
+            most = BOUNDS["`nx.equilibrium` finds a rest to"] if analysis.__name__ == "at_rest" else tolerance
+            check_same(
+                where, found(analysis, systems), lambda _, most=most: most, {"α": 1e-3}
+            )  # what turns less is rounded
 
 
 @pytest.mark.parametrize("name", in_turns(ELEMENTS, 3))
