@@ -33,9 +33,10 @@ from nexdyn.model.measure import MEASURES
 
 def body(carrier: str, given: dict[str, Any]) -> nx.System:
     """The arm in a ring, where it turns; else the hand."""
+    if carrier != "ring":
+        return closed(hung(skeleton(carrier, given), damping=0.1), carrier)
     place = np.array(ARM["position"]) + np.array(given["position"]) - np.array(HAND)
-    bodies = {"of_arm": {**given, "position": place}} if carrier == "ring" else {"hand": given}
-    system = hung(skeleton(carrier, **bodies), moving=0.7, damping=0.1)
+    system = hung(skeleton(carrier, of_arm={**given, "position": place}), moving=0.7, damping=0.1)
     return closed(system, carrier)
 
 
