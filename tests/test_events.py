@@ -37,6 +37,25 @@ def times(result: nx.Result, name: str) -> list[float]:
     return [event["time"] for event in result.events if event["name"] == name]
 
 
+OF_STEPS: dict[str, Any] = {
+    "rk4": nx.RungeKutta4(1e-3), "semi-implicit": nx.SemiImplicitEuler(1e-3), "euler": nx.ExplicitEuler(1e-3), "hht": nx.HHT(dt=1e-3),
+    "baumgarte": nx.Baumgarte(dt=1e-3), "projection": nx.Projection(dt=1e-3), "partitioning": nx.Partitioning(dt=1e-3),
+    "implicit-euler": nx.ImplicitEuler(1e-3), "bdf2": nx.ImplicitEuler(1e-3, bdf2=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tolerance", [1e-9, 1e-13])
+@pytest.mark.parametrize("name", OF_STEPS)
+def test_an_event_of_a_time_takes_one_step_to_it(name: str, tolerance: float) -> None:
+    """On the grid and off it; no step closes in on what is known. The grid goes on from it."""
+    on, off = (nx.Event(f"e{t:g}", time=t, tolerance=tolerance, off="push") for t in (0.003, 0.0105))
+    result = nx.simulate(ball(nx.JointForce("push", "slide", 1.0), events=[on, off]), 0.02, OF_STEPS[name])
+    assert [event["time"] for event in result.events] == [0.003, 0.0105]
+    assert result.recording.steps <= 3 + 8 + 10 + 2, "the steps, and each in which an event was seen once more"
+    rows = 1 + 21 + 2  # with each event before and after it; ImplicitEuler's last step is of one and a half
+    assert len(result.t) == rows - name.startswith(("implicit", "bdf2"))
+
+
 # --- where ----------------------------------------------------------------------------------------------------------
 
 

@@ -341,6 +341,29 @@ class Run:
 
     def locate(self, high: float) -> None:
         """From the present state, before the event, to the event; it is within (t, high]."""
+        before = self.march.snapshot()
+        rows = self.advanced(high)
+        g = self.signals(rows)
+        if not self.is_at_end(g):
+            self.march.go_back(before)
+            rows = self.advanced(self.closed_in(high))
+            g = self.signals(rows)
+        fired = [(w, x) for w, x in zip(self.watched, g[:, -1], strict=True) if w.crossed(x)]
+        for watched, _ in fired:
+            watched.done = watched.event is not None and watched.event.once
+        self.accept(rows, g, keep=True)
+        for watched, x in fired:
+            if x == 0.0:
+                watched.side = -watched.side  # it has happened: what goes on to the other side is no second one
+            self.act(watched)
+
+    def is_at_end(self, g: np.ndarray) -> bool:
+        """Whether events happen at the last of the rows of `g` to the bit, as those of a time do where a step ends there, and none before."""
+        last = [x for watched, x in zip(self.watched, g[:, -1], strict=True) if watched.crossed(x)]
+        return bool(last) and not any(last) and not any(self.any_crossed(g[:, j]) for j in range(g.shape[1] - 1))
+
+    def closed_in(self, high: float) -> float:
+        """The time of the event, from the present state to a state shortly before it."""
         low, g_low = self.march.t, self.g[:, 0]
         tolerance = max(min(watched.tolerance for watched in self.watched), 8.0 * math.ulp(high))
         g_high: np.ndarray | None = None
@@ -361,17 +384,7 @@ class Run:
                     low, g_low, high, g_high = self.try_to(trial, low, g_low, high, g_high)
                 else:
                     break
-        high = self.nearest(low, g_low, high, g_high)
-        rows = self.advanced(high)
-        g = self.signals(rows)
-        fired = [(w, x) for w, x in zip(self.watched, g[:, -1], strict=True) if w.crossed(x)]
-        for watched, _ in fired:
-            watched.done = watched.event is not None and watched.event.once
-        self.accept(rows, g, keep=True)
-        for watched, x in fired:
-            if x == 0.0:
-                watched.side = -watched.side  # it has happened: what goes on to the other side is no second one
-            self.act(watched)
+        return self.nearest(low, g_low, high, g_high)
 
     def zero(self, low: float, g_low: np.ndarray, high: float, g_high: np.ndarray) -> float:
         """Where the first of the lines through g crosses zero."""
