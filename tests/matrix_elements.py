@@ -638,6 +638,7 @@ FORCE_ELEMENTS = (
             **DRIVEN,
             **IN_JOINT,
             "velocity_limit": Together(velocity_limit=1.0, feedforward=0.6),
+            "sample_time": Together(sample_time=0.02, kv=2.5),
             "knee": Together(target=1.5, velocity_limit=1.2, knee=0.05),
         },
         True,

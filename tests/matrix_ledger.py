@@ -190,7 +190,7 @@ element can stand there on a loop that a constraint closes and on a loop of join
 {{doc}}`limits`. In {counts[HOLDS]} cells the motion changed as in a reference run, or an analysis of the changed system says what runs of
 it bear out; in {counts[REFUSED]} the system was refused by name; and in {missed} the change was missed. In {counts[UNSEEN]} more the
 motion of that mechanism depends on the attribute in no way, by the reference run; each acts, or is refused, on another mechanism under the
-same way.
+same way, but the kind of angles of a bushing, for which a rod lets it turn too little.
 *yes*: each attribute acts. *partly*, *no*: some or all are refused or less accurate, or on some mechanisms, for the reasons below.
 `scripts/matrix` repeats it, and `scripts/matrix --write` writes this page.
 

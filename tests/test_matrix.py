@@ -234,13 +234,23 @@ def test_every_refusal_names_the_offender() -> None:
     assert not [why for why in refused if not offenders.search(why)]
 
 
+TOO_LITTLE = {
+    (
+        "force bushing",
+        "angles",
+        way,
+    ): "it turns too little on the only carrier of these ways, a rod, for kinds of angles to differ"
+    for way in ("dormand-prince baumgarte", "semi-implicit baumgarte", "hht dt lu", "hht dt iterative")
+}
+
+
 def test_every_attribute_acts_on_some_carrier_under_every_way_or_is_refused() -> None:
-    """Or it stands in `apart`, with the reason."""
-    nowhere = [key for key, acts in acting(read().entries).items() if not acts]
+    """Or it stands in `apart`, with the reason, or in TOO_LITTLE."""
+    nowhere = [key for key, acts in acting(read().entries).items() if acts == (key in TOO_LITTLE)]
     assert not nowhere, f"attributes that change nothing: {nowhere}"
 
 
-MOST_REFUSED = 1503
+MOST_REFUSED = 1502
 """Cells; it may only fall, but for elements, carriers and ways that are new."""
 
 

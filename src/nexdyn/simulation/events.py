@@ -358,7 +358,7 @@ class Run:
             self.act(watched)
 
     def is_at_end(self, g: np.ndarray) -> bool:
-        """Whether events happen at the last of the rows of `g` to the bit, as those of a time do where a step ends there, and none before."""
+        """Whether events happen at the last of the rows of `g` to the bit, as those of a time do, and none before."""
         last = [x for watched, x in zip(self.watched, g[:, -1], strict=True) if watched.crossed(x)]
         return bool(last) and not any(last) and not any(self.any_crossed(g[:, j]) for j in range(g.shape[1] - 1))
 
