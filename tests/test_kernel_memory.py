@@ -108,22 +108,3 @@ print("lives")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "lives\n"), done.stderr[-2000:]
-
-
-ONE_COMMAND = 400.0
-"""Megabytes that a first command takes at most, with all that it compiles."""
-
-
-def test_a_first_command_that_compiles_all_it_needs_stays_small(tmp_path: Path) -> None:
-    program = (
-        "import resource, sys; from nexdyn.cli.door import main; code = main(sys.argv[1:]); "
-        "print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "run", "hinge-chain", "--t-end", "0.01", "--quiet"], cwd=tmp_path, capture_output=True,
-        text=True, env={**os.environ, "NEXDYN_CACHE_DIR": str(tmp_path / "kernels")}, check=True, timeout=600,
-    )  # fmt: skip
-    assert [*(tmp_path / "kernels").rglob("*.nbc")], "nothing was compiled"
-    code, kilobytes = done.stderr.split()[-2:]
-    assert code == "0"
-    assert 100.0 < int(kilobytes) / 1024 < ONE_COMMAND

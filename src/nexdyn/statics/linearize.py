@@ -391,7 +391,7 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
         return at
     if not isinstance(at, Result):
         raise InputError(
-            f"at is a {type(at).__name__}; the report of nx.assemble, an Equilibrium, or a Result, is needed"
+            f"at is {at!r:.80}; the report of nx.assemble, an Equilibrium, or a Result, is needed"
         )
     recorded = at.recording
     system = last_system(system, recorded)
