@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def commands() -> list[str]:
-    """As they are printed, without what stands beside them."""
+    """The commands as they are printed, without their remarks."""
     pages = [ROOT.joinpath("README.md").read_text(encoding="utf-8")]
     for module in pkgutil.iter_modules(cli.__path__):
         pages.append(getattr(importlib.import_module(f"nexdyn.cli.{module.name}"), "EXAMPLES", ""))
@@ -55,7 +55,7 @@ NOT_TYPED = {
 }
 """Commands that are not typed here, and why."""
 ALSO = ("nexdyn verify top", "nexdyn verify top --all", "nexdyn verify top --json", "nexdyn check broken-four-bar")
-"""Typed beside them."""
+"""Commands that are typed as well."""
 EXITS = {"nexdyn check broken-four-bar": 3, "nexdyn linearize run.nc": 2}  # which still moves at its end
 FIRST = {"nexdyn view four-bar --replay done.json": "nexdyn view four-bar --live --hands done.json"}
 """What leaves a file that another one reads."""
