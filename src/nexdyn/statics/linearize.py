@@ -390,9 +390,7 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
             raise InputError("at is the report of another system")
         return at
     if not isinstance(at, Result):
-        raise InputError(
-            f"at is {at!r:.80}; the report of nx.assemble, an Equilibrium, or a Result, is needed"
-        )
+        raise InputError(f"at is {at!r:.80}; the report of nx.assemble, an Equilibrium, or a Result, is needed")
     recorded = at.recording
     system = last_system(system, recorded)
     start = Start(*bodies_at_end(at, absolute_model(system)), joints_at_end(at, system))
