@@ -266,8 +266,13 @@ def _interpreted(field: Field) -> property:
 
 
 def _value(cls: Any, numbers: Iterator[Any]) -> Any:
-    kinds = get_type_hints(cls).values()
-    return cls(*[_value(kind, numbers) if hasattr(kind, "_fields") else next(numbers) for kind in kinds])
+    return cls(*[next(numbers) if kind is None else _value(kind, numbers) for kind in _parts(cls)])
+
+
+@cache
+def _parts(cls: Any) -> tuple[Any, ...]:
+    """Of each part of a value its type, None of a number."""
+    return tuple(kind if hasattr(kind, "_fields") else None for kind in get_type_hints(cls).values())
 
 
 def flat(value: Any) -> Iterator[Any]:

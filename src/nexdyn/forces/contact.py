@@ -118,6 +118,23 @@ ROUNDED = 1.0 + 1e-9
 """By what part of their reach surfaces are looked at that are apart."""
 
 
+def mass_of(body: ResolvedBody) -> float:
+    """m."""
+    return body.mass
+
+
+def mean_inertia_of(body: ResolvedBody) -> float:
+    """⅓ tr I."""
+    return float(np.trace(body.inertia)) / 3.0
+
+
+def _of_side(system: System, side: str, of: Callable[[ResolvedBody], float]) -> float:
+    """The sum of what `of` tells of a body and of all that Fixed joints hold to it; 0 where the ground is among them."""
+    body, _, _ = system.frame(side)
+    together = fixed_to(system, body.name)
+    return 0.0 if "ground" in together else sum(of(system.bodies[name].resolved(system.values)) for name in together)
+
+
 class ContactForce(ContactLaw, PairForce):
     """A contact of two surfaces by the law of :class:`ContactLaw`."""
 
@@ -236,9 +253,13 @@ class ContactForce(ContactLaw, PairForce):
         self.numbers(values)
 
     def data_in(self, system: System) -> list[float]:
-        data = list(self.numbers(system.values))
+        """Its `numbers` for the masses of its bodies: not to be written to, either."""
+        numbers, root = self.numbers(system.values), math.sqrt(self.reduced(system, mass_of))
+        return once(("for masses", root), lambda: self._for_masses(numbers, root), numbers)
+
+    def _for_masses(self, numbers: list[float], root: float) -> list[float]:
+        data = list(numbers)
         own = PointData(data)
-        root = math.sqrt(self.reduced(system, lambda body: body.mass))
         own.friction = own.friction._replace(damping=own.friction.damping * root)
         return data
 
@@ -279,13 +300,7 @@ class ContactForce(ContactLaw, PairForce):
         has no end of it."""
         inverse = 0.0
         for side in (self.a, self.b):
-            body, _, _ = system.frame(side)
-            together = fixed_to(system, body.name)
-            m = (
-                0.0
-                if "ground" in together
-                else sum(of(system.bodies[name].resolved(system.values)) for name in together)
-            )
+            m = once(("of one side", side, of), lambda side=side: _of_side(system, side, of), system)  # type: ignore[misc]
             inverse += 1.0 / m if m > 0.0 else 0.0
         return 1.0 / inverse if inverse > 0.0 else 0.0
 

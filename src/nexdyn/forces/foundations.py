@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.contact import ContactForce, Placed, Seen
+from nexdyn.forces.contact import ContactForce, Placed, Seen, mass_of, mean_inertia_of
 from nexdyn.forces.contact_data import POINT_DATA, Resistance
 from nexdyn.forces.contact_law import LawNumbers, is_nothing
 from nexdyn.forces.kinds import SURFACE
@@ -67,6 +67,9 @@ class Foundations(ContactForce):
 
     def data_in(self, system: System) -> list[float]:
         data = super().data_in(system)
+        if not self.resists:
+            return data
+        data = list(data)
         own = Resistance(data, POINT_DATA)
         most = max(own.rolls, own.turns)
         if most > 0.0 and (l := self.arm(system)) > 0.0:
@@ -74,8 +77,8 @@ class Foundations(ContactForce):
         return data
 
     def arm(self, system: System) -> float:
-        m = self.reduced(system, lambda body: body.mass)
-        I = self.reduced(system, lambda body: float(np.trace(body.inertia)) / 3.0)
+        m = self.reduced(system, mass_of)
+        I = self.reduced(system, mean_inertia_of)
         return math.sqrt(I / m) if m > 0.0 and I > 0.0 else 0.0
 
     def stiffness_unit(self, values: Mapping[str, float]) -> str:

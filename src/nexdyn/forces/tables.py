@@ -6,7 +6,7 @@
     z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
     bound   float64 (nz,)     of friction that sticks in a contact what y may be (``sticking``); of other states nothing
     inside, inner (nz,)       the same within their bounds, and their rates there
-    acting, watched, skin     which forces may act (``nearby``)
+    acting, watched, skin, unsettled     which forces may act (``nearby``)
     room                      scratch and meshes of contacts over areas (``mesh_overlap``)
 
 A force in a joint has its degree of freedom and coordinate (rows of v and q) and no bodies; the others have `NO_DOF`.
@@ -16,7 +16,7 @@ A formulation says where bodies and degrees of freedom are; body 0 is the world.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,8 +42,11 @@ if TYPE_CHECKING:
 MOST_STATES = 12
 """States of a user's force, at most: what its call has room for."""
 NO_DOF = -1
-FEW, SKIN = 32, 0.3
-"""Contacts below which all are on the list of what may act, and s as a part of what surfaces reach (``nearby``)."""
+FEW, SKIN, SOON = 32, 0.3, 3.0
+"""Contacts below which all are on the list of what may act; s as a part of what surfaces reach (``nearby``); and by how much s is larger
+of those between whose bodies matrices have blocks."""
+UNSETTLED = 2.0
+"""Steps after which z, and z at the start of the step before, are 0 of what is off the list."""
 
 Place = Callable[[str], tuple[int, np.ndarray, np.ndarray]]
 """Of a body's name: its number in the kernels, and R_LB (3, 3), p_LB (3,) [m] of its frame in the kernels' frame L."""
@@ -114,6 +117,7 @@ class ForceTables(NamedTuple):
     """(nf + 1,) the forces that may act, and how many they are (``nearby``)."""
     watched: Any = np.zeros((0, Watched.columns))
     skin: Any = np.zeros(1)
+    unsettled: Any = np.zeros(1)
     room: Any = None
     """Scratch and meshes of surfaces in contact; None where there are none: then nothing of them is compiled."""
 
@@ -126,32 +130,33 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
 
 def _force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
     values, forces = system.values, list(system.forces.values())
-    index = np.zeros((len(forces), ForceEntry.columns), dtype=np.int64)
+    of: dict[str, list[int]] = {name: [0] * len(forces) for name in ForceEntry.fields}
+    of["dof"] = [NO_DOF] * len(forces)
     frames = np.tile([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (len(forces), 2))
     data: list[float] = []
     start: list[float] = []
     for e, force in enumerate(forces):
         numbers = force.data_in(system)
         functions = force.varying(system)
-        row = ForceEntry(index[e])
-        row.kind, row.first, row.count, row.dof = force.code, len(data), len(numbers) + len(functions), NO_DOF
+        of["kind"][e], of["first"][e], of["count"][e] = force.code, len(data), len(numbers) + len(functions)
         data += numbers
         if functions:
-            row.varying = len(data)
+            of["varying"][e] = len(data)
             data += functions
         states = force.states(values)
-        row.state, row.states, row.off = len(start), len(states), force.is_off
+        of["state"][e], of["states"][e], of["off"][e] = len(start), len(states), force.is_off
         start += [initial for _, _, initial in states]
         if force.joint_name is not None:
             first_q, first_v = freedom(force.joint_name)
             offset = force.__dict__["freedom"]
-            row.coordinate, row.dof = first_q + offset, first_v + offset
+            of["coordinate"][e], of["dof"][e] = first_q + offset, first_v + offset
         for side, frame in enumerate(force.frames(system)):
             body, R_LB, p_LB = place(frame.body)
-            row.body_a, row.body_b = (row.body_a, body) if side else (body, row.body_b)
+            of["body_b" if side else "body_a"][e] = body
             X = frames[e, 12 * side : 12 * side + 12]
             X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
     numbers_of_all = np.array(data)
+    index = np.array([*of.values()], dtype=np.int64).T.copy()
     acting, watched, skin = watching(index, frames, numbers_of_all)
     return ForceTables(
         index,
@@ -166,6 +171,7 @@ def _force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables
         acting=acting,
         watched=watched,
         skin=skin,
+        unsettled=np.full(1, UNSETTLED),
         room=room_of(forces, values, index, numbers_of_all),
     )
 
@@ -190,11 +196,23 @@ def watching(index: np.ndarray, frames: np.ndarray, data: np.ndarray) -> tuple[n
     return acting, watched, np.array([SKIN * float(np.median(sizes))])
 
 
+def may_touch(forces: Iterable[Force]) -> np.ndarray:
+    """(nf,) bool: which forces are contacts that are not always on the list of what may act (``nearby``)."""
+    touching = np.array([force.code in (CONTACT, SURFACE) for force in forces], dtype=bool)
+    return touching & (touching.sum() >= FEW)
+
+
 def forget_nearby(tables: ForceTables) -> None:
     """The list of what may act is made anew: states of forces have been put from outside, and what friction of a contact off it holds has
     to let go."""
     before = Watched.fields["before"]
     tables.watched[:, before.first : before.first + before.columns] = np.nan
+    tables.unsettled[0] = UNSETTLED
+
+
+def nearby_in(tables: ForceTables) -> dict[str, np.ndarray]:
+    """The list of what may act as it stands, which says when the next is made; {} where all are on it always."""
+    return {"acting": tables.acting, "watched": tables.watched} if len(tables.watched) else {}
 
 
 def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndarray, data: np.ndarray) -> Room | None:

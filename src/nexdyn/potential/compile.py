@@ -11,7 +11,7 @@ import numpy as np
 from nexdyn.constraints.kinds import ANGLE
 from nexdyn.constraints.tables import ConstraintTables, Terms, row_units
 from nexdyn.constraints.turns import Angles
-from nexdyn.forces.tables import ForceTables
+from nexdyn.forces.tables import ForceTables, watching
 from nexdyn.linalg.plan import Plan, elimination_plan, locate
 from nexdyn.model.functions import Function
 from nexdyn.model.time_kernels import time_row
@@ -45,10 +45,11 @@ NO_ANGLES = np.zeros((0, 3), dtype=np.int64), np.zeros((0, 24))
 def potential_model(
     mass: np.ndarray, gravity: np.ndarray, tables: ConstraintTables, hinges: Sequence[int],
     functions: Sequence[Function], length: float, springs: Springs, loads: Loads, contacts: Contacts,
-    angles: tuple[np.ndarray, np.ndarray] = NO_ANGLES,
+    angles: tuple[np.ndarray, np.ndarray] = NO_ANGLES, blocks: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> PotentialModel:  # fmt: skip
     """The model. mass (nb + 1, 10): m, m c, inertia about the body's origin; hinges: the pairs that are revolute joints; angles:
-    those that are counted (``constraints.turns``), and their frames."""
+    those that are counted (``constraints.turns``), and their frames; blocks: which springs and which loads the Hessian has blocks for, all
+    by default."""
     nb = len(mass) - 1
     com = centres(mass)
     central = central_masses(mass)
@@ -59,8 +60,11 @@ def potential_model(
         numbers += time_row(function)
 
     found = _group(tables, set(hinges), starts)
-    spring_pairs = [[int(i) for i in pair if i] for pair in springs.coordinates.pairs]
-    load_pairs = [[int(i) for i in load[2:4] if i] for load in loads.index]
+    of_springs, of_loads = springs.coordinates.pairs, loads.index[:, 2:4]
+    if blocks is not None:
+        of_springs, of_loads = of_springs[blocks[0]], of_loads[blocks[1]]
+    spring_pairs = [[i for i in pair if i] for pair in of_springs.tolist()]
+    load_pairs = [[i for i in pair if i] for pair in of_loads.tolist()]
     edges = [
         pair for bodies in [*found.bodies, *spring_pairs, *load_pairs] for pair in itertools.combinations(bodies, 2)
     ]
@@ -75,11 +79,11 @@ def potential_model(
     of.place[inside], of.turned[inside] = places[:, 0], places[:, 1] == 1
     slot_body = np.array([0] * len(found.row_of) + found.slot_body, dtype=np.int64)
     parts, links = _coupled(tables, plan, groups, found, slot_body)
-    of_springs = _springs(springs, plan, com, length)
+    energies = _springs(springs, plan, com, length)
     return PotentialModel(
         central, rods(central), np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
-        of_springs, _loads(loads, plan, com, np.zeros(0) if of_springs is None else of_springs.data), _contacts(contacts), plan, diagonal,
+        energies, _loads(loads, plan, com, np.zeros(0) if energies is None else energies.data), _contacts(contacts), plan, diagonal,
         borrowed(central[:, 0], inertias(central), length, tables.pairs), float(length), reach,
         _units(tables, groups, found.row_of, reach), *angles, _expected(tables, angles[0]),
     )  # fmt: skip
@@ -121,6 +125,8 @@ class Springs(NamedTuple):
     near: np.ndarray
     own: np.ndarray
     """(nz,) where in the data the states of forces are."""
+    skin: np.ndarray
+    """(n,) of ``tables.SpringTables``."""
     ends: dict[str, int]
     """Where in the data the two ends of each stop of a joint are."""
     of: list[tuple[str, str] | None]
@@ -161,7 +167,7 @@ def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> Sp
     return SpringTables(
         index, np.array(springs.data), about_centres(springs.coordinates, com), np.ones((n, 7)), springs.near.copy(),
         np.zeros((n, 3)), np.zeros((n, 16)), np.zeros((n, 2)), np.zeros(n), springs.own,
-        1.0 / row_units(springs.coordinates, length),
+        1.0 / row_units(springs.coordinates, length), springs.skin,
     )  # fmt: skip
 
 
@@ -173,9 +179,14 @@ def _loads(loads: Loads, plan: Plan, com: np.ndarray, states: np.ndarray) -> Loa
     for _, element, a, b in loads.index.tolist():
         frames[element, 9:12] -= com[a]
         frames[element, 21:24] -= com[b]
+    t, of_element = loads.tables, np.full(len(frames), NONE)
+    of_element[loads.index[:, 1]] = np.arange(n)
+    acting, watched, skin = watching(t.index, frames, t.data)
     return LoadTables(
         _with_places(plan, loads.index),
-        loads.tables._replace(frames=frames),
+        t._replace(frames=frames, acting=acting, watched=watched, skin=skin),
+        of_element,
+        np.zeros((len(com), 12)),
         np.zeros((n, 18)),
         np.zeros((n, 12)),
         np.zeros((n, 12)),
@@ -326,6 +337,16 @@ def _coupled(
                 turned = int(step == 1)
             parts.append((e, slot_of.get(a, NONE), slot_of.get(b, NONE), place, turned))
     return np.array(parts, dtype=np.int64).reshape(-1, 5), np.array(links, dtype=np.int64).reshape(-1, 3)
+
+
+def with_blocks(model: PotentialModel, other: PotentialModel) -> PotentialModel:
+    """The model with the blocks of another of the same mechanism, and with what its springs, loads and contacts have gone through."""
+    springs, loads = model.springs, model.loads
+    return other._replace(
+        springs=None if springs is None else springs._replace(index=other.springs.index),
+        loads=None if loads is None else loads._replace(index=other.loads.index),
+        contacts=model.contacts,
+    )
 
 
 def new_state(

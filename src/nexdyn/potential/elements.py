@@ -16,6 +16,8 @@ from nexdyn.forces.joint_stop import Stop
 from nexdyn.forces.point_spring import Spring
 from nexdyn.forces.surface_contact import ONE
 from nexdyn.forces.tables import (
+    FEW,
+    SKIN,
     ForceEntries,
     ForceEntry,
     ForceTables,
@@ -67,6 +69,7 @@ class _Coordinates:
         self.near: list[float] = []
         self.of: list[tuple[str, str] | None] = []
         self.own: list[int] = []
+        self.skin: dict[int, float] = {}
         self.ends: dict[str, int] = {}
 
     def add(
@@ -94,8 +97,10 @@ class _Coordinates:
             np.ones(n), rows, np.zeros(n), None, np.zeros((0, 3)),
         )  # fmt: skip
         law, first = np.array(self.laws, dtype=np.int64), np.array(self.first, dtype=np.int64)
-        own = np.array(self.own, dtype=np.int64)
-        return Springs(law, first, self.data, tables, np.array(self.near), own, self.ends, self.of)
+        own, skin = np.array(self.own, dtype=np.int64), np.zeros(n)
+        if len(self.skin) >= FEW:
+            skin[list(self.skin)] = list(self.skin.values())
+        return Springs(law, first, self.data, tables, np.array(self.near), own, skin, self.ends, self.of)
 
 
 def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Springs, Loads, Contacts]:
@@ -226,6 +231,8 @@ def _points(
         friction = own.friction if sticks else (own.mu, own.friction_speed, 0.0, 0.0, 0.0)
         rubbing = [*friction, own.radius, *own.runs_b, *own.runs_a, own.ratio, *own.along_b, *own.along_a]
         out.append((len(found.laws), place, side, rubbing))
+        if side > 0 and all(pair):
+            found.skin[len(found.laws)] = SKIN * least
         if sticks:
             found.own += [place, place + 1, place + 2]
             law += [*[0.0] * 9, 1.0]

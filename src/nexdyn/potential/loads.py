@@ -19,6 +19,9 @@ from nexdyn.constraints.pair import column
 from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.joint import friction_effort, spherical_spring
+from nexdyn.forces.nearby import choose_here
+from nexdyn.forces.nearby import count as count_near
+from nexdyn.forces.sticking import Slip
 from nexdyn.forces.surface_contact import NOT_BEGUN, NOT_HELD, ONE, Begun, slip_state, surface_stretch
 from nexdyn.forces.surface_stiffness import SECANT, TANGENT, stiffness_over_area
 from nexdyn.forces.tables import ForceEntries, frames_a, frames_b
@@ -246,6 +249,9 @@ add_loads = generic(
 measure_loads = generic("measure_loads", "r of all ball and free joints at the start of a run.")
 begin_loads = generic("begin_loads", "r̃ and ỹ of a step; with BDF2 from two steps.")
 finish_loads = generic("finish_loads", "r and y at the end t of a step.")
+lacks_load_blocks = generic(
+    "lacks_load_blocks", "Whether the Hessian has no block of the bodies of a load that may act."
+)
 struck_loads = generic("struck_loads", "Whether a surface has begun to press, or has let go, in the step.")
 presses = generic("presses", "Whether a surface presses, or did at the start of the step.")
 keep_loads = generic("keep_loads", "Q(0) ← Q of the last evaluation, at x = 0.")
@@ -264,6 +270,21 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
     return add_forces(loads, t, dt, work)
 
 
+@formula
+def choose_loads(loads, work):
+    """Bring the list of what may act up to date at x; what is not on it any more has no Q."""
+    forces = loads.forces
+    if len(forces.watched) == 0:
+        return
+    X0, X, here = PoseRows(work.base, 0), PoseRows(work.pose, 0), PoseRows(loads.poses, 0)
+    for i in range(len(loads.poses)):
+        here[i] = Pose(X[i].R, X0[i].p + X[i].p)
+    if choose_here(forces, here):
+        for e in range(len(loads.index)):
+            for k in range(12):
+                loads.now[e, k] = 0.0
+
+
 @outlined
 def add_forces(loads, t, dt, work):
     """`add_loads`, once for all that evaluate."""
@@ -278,7 +299,11 @@ def add_forces(loads, t, dt, work):
     )  # fmt: skip
     E = guessed = 0.0
     h = dt * dt
-    for e in range(len(entries)):
+    choose_loads(loads, work)
+    for n in range(count_near(loads.forces)):
+        e = loads.of_element[loads.forces.acting[n]]
+        if e < 0:
+            continue
         a, b = entries[e].body_a, entries[e].body_b
         X_a, V_a, X_b, V_b = bodies_here(loads, e, dt, work)
         status, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
@@ -309,6 +334,13 @@ def rate_of(loads, e, X_a, V_a, X_b, V_b):
     return relative_rate(X_a @ X_aA, V_A, X_b @ X_bB, V_B)
 
 
+@formula
+def has_rate(loads, e):
+    """Whether load e has armature, whose torque depends on r̃."""
+    kind = LoadEntries(loads.index)[e].kind
+    return kind == BALL or kind == FLOATING
+
+
 @defines(measure_loads)
 def _(loads: None, work: Any, V: Any) -> Any:
     return None
@@ -334,7 +366,8 @@ def _(loads: LoadTables, second_order: Any) -> Any:
     past, now, before = MotionRows(loads.rates, 0), MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
     third = 1.0 / 3.0
     for e in range(len(loads.index)):
-        past[e] = third * (4.0 * now[e] - before[e]) if second_order else now[e]
+        if has_rate(loads, e):
+            past[e] = third * (4.0 * now[e] - before[e]) if second_order else now[e]
         if loads.held[e] >= 0:
             for j in range(loads.held[e], loads.held[e] + held_by(loads, e), OF_ONE):
                 own = AreaStates(loads.states, j)
@@ -350,12 +383,22 @@ def _(loads: None, work: Any, t: Any, dt: Any) -> Any:
 
 @defines(finish_loads)
 def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
-    now, before = MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
+    now, before, nothing = MotionRows(loads.rates, 6), MotionRows(loads.rates, 12), Vec3(0.0, 0.0, 0.0)
+    choose_loads(loads, work)
     for e in range(len(loads.index)):
+        if loads.held[e] >= 0:  # what is apart lets go
+            for j in range(loads.held[e], loads.held[e] + held_by(loads, e), OF_ONE):
+                own = AreaStates(loads.states, j)
+                own.before, own.y, own.slid = own.y, Slip(nothing, 0.0), 1.0
+    for n in range(count_near(loads.forces)):
+        e = loads.of_element[loads.forces.acting[n]]
+        if e < 0:
+            continue
         entry = LoadEntries(loads.index)[e]
         X_a, V_a, X_b, V_b = bodies_here(loads, e, dt, work)
-        before[e] = now[e]
-        now[e] = rate_of(loads, e, X_a, V_a, X_b, V_b)
+        if has_rate(loads, e):
+            before[e] = now[e]
+            now[e] = rate_of(loads, e, X_a, V_a, X_b, V_b)
         if loads.held[e] >= 0:
             load(loads, e, t, dt, X_a, V_a, X_b, V_b)
             m = ForceEntries(loads.forces.index)[entry.element].state
@@ -365,10 +408,9 @@ def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
 
 @formula
 def keep_held(loads, m, j):
-    """y of the last evaluation, the states from m on, becomes that of the step."""
+    """y of the last evaluation, the states from m on, becomes that of the step; that of the step before is kept already."""
     tables, own = loads.forces, AreaStates(loads.states, j)
     y, most = slip_state(tables.z, m), tables.bound[m]
-    own.before = own.y
     own.y = y
     own.slid = 0.0 if y @ y < STICKS * most * most else 1.0
 
@@ -383,6 +425,22 @@ def _(loads: LoadTables) -> Any:
     for e in range(len(loads.index)):
         for k in range(12):
             loads.before[e, k] = loads.now[e, k]
+
+
+@defines(lacks_load_blocks)
+def _(loads: None) -> Any:
+    return False
+
+
+@defines(lacks_load_blocks)
+def _(loads: LoadTables) -> Any:
+    entries = LoadEntries(loads.index)
+    if len(loads.forces.watched) > 0:
+        for n in range(count_near(loads.forces)):
+            e = loads.of_element[loads.forces.acting[n]]
+            if e >= 0 and entries[e].place < 0 and entries[e].body_a > 0 and entries[e].body_b > 0:
+                return True
+    return False
 
 
 @defines(struck_loads)
@@ -423,7 +481,10 @@ def _(model: Any, loads: None, t: Any, dt: Any, work: Any, careful: Any) -> Any:
 
 @defines(add_loads_hessian)
 def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -> Any:
-    for e in range(len(loads.index)):
+    for n in range(count_near(loads.forces)):
+        e = loads.of_element[loads.forces.acting[n]]
+        if e < 0:
+            continue
         if LoadEntries(loads.index)[e].kind == SURFACE:
             add_area(loads.forces.room, model, loads, e, dt, work, careful)
         else:

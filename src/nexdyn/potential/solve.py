@@ -41,7 +41,8 @@ from nexdyn.potential.tables import Groups, Masses, Run
 from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.table import MotionRows, PoseRows
 
-NOT_CLOSED, NOT_CONVERGED, NOT_FINITE, LOAD_FAILED = 2, 3, 4, 5
+NOT_CLOSED, NOT_CONVERGED, NOT_FINITE, LOAD_FAILED, APART = 2, 3, 4, 5, 6
+"""How a step ends; APART: well, with bodies near each other of which the Hessian has no block."""
 NEWTON_LIMIT = 20
 HALVINGS = 30
 SHORT, NEAR_END = 0.5, 0.1

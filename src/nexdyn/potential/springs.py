@@ -136,6 +136,9 @@ add_springs = generic(
     "c, dE/dc, d²E/dc² and g of all springs, and their covectors; returns E, its size, what of it is guessed.",
 )
 add_springs_hessian = generic("add_springs_hessian", "(d²E/dc²) g gᵀ + (dE/dc) c_qq; not `curved`: squares only.")
+lacks_blocks = generic(
+    "lacks_blocks", "Whether the Hessian has no block of the bodies of surfaces that are near each other."
+)
 struck = generic("struck", "Whether something has begun to press, or has let go, since the step began.")
 finish_springs = generic("finish_springs", "c, its rate and states at the end t of a step.")
 
@@ -249,6 +252,21 @@ def pressed_end(data, i, c):
     """−1 below q_min, 1 above q_max, 0 between."""
     stop = Stop(data, i)
     return (1 if c > stop.upper else 0) - (1 if c < stop.lower else 0)
+
+
+@defines(lacks_blocks)
+def _(springs: None) -> Any:
+    return False
+
+
+@defines(lacks_blocks)
+def _(springs: SpringTables) -> Any:
+    entries = SpringEntries(springs.index)
+    for e in range(len(entries)):
+        own, s = entries[e], springs.skin[e]
+        if s > 0.0 and own.place < 0 and springs.state[e, 0] < Stop(springs.data, own.first + LAW).lower + s:
+            return True
+    return False
 
 
 @defines(struck)

@@ -24,15 +24,17 @@ from nexdyn.potential.loads import (
     begin_loads,
     finish_loads,
     keep_loads,
+    lacks_load_blocks,
     measure_loads,
     presses,
     struck_loads,
 )
 from nexdyn.potential.minimum import OK, place_bodies
-from nexdyn.potential.solve import LOAD_FAILED, NOT_CONVERGED, solve
+from nexdyn.potential.solve import APART, LOAD_FAILED, NOT_CONVERGED, solve
 from nexdyn.potential.springs import (
     begin_springs,
     finish_springs,
+    lacks_blocks,
     measure_springs,
     record_states,
     sample_states,
@@ -284,4 +286,6 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):
         k += 1
         if not within_ends(model.constraints, state.near):
             return LEFT, k, row, -1, worst, newton
+        if lacks_blocks(model.springs) or lacks_load_blocks(model.loads):
+            return APART, k, row, -1, worst, newton
     return OK, k, row, -1, worst, newton

@@ -224,7 +224,8 @@ class SpringTables(NamedTuple):
     """Springs, frames about the centres of mass; of each the c and its rate, then those of a step before, (ns, 4), what
     angles are near (ns,), and as scratch c, dE/dc, d²E/dc² (ns, 3), derivatives of c for x (ns, 16), c̃ and r̃ (ns, 2).
     own int64 (nz,): where in `data` the states of forces are (``own_states``), −1 of a force that is off. unit (ns,): 1 of an angle, of
-    a length that of the mechanism."""
+    a length that of the mechanism. skin (ns,): of surfaces that are often far from each other, how near they are when the Hessian has to
+    have a block of their bodies; 0 of others, of which it always has."""
 
     index: Any
     data: Any
@@ -237,15 +238,19 @@ class SpringTables(NamedTuple):
     near_now: Any
     own: Any
     unit: Any
+    skin: Any
 
 
 class LoadTables(NamedTuple):
     """Loads, frames about the centres of mass; r̃, r and r of a step before (nl, 18); as scratch Q(0) and Q (nl, 12), and their
     differences (24, 6). held int64 (nl,): where in `states`, the data of springs, friction of a surface has its `AreaStates`, and behind
-    them those of what resists rolling; −1 of what holds nothing."""
+    them those of what resists rolling; −1 of what holds nothing. of_element int64 (nf,): the load of each row of `forces`, or −1; as
+    scratch where the bodies are (nb + 1, 12), by which those that may act are chosen (``forces.nearby``)."""
 
     index: Any
     forces: ForceTables
+    of_element: Any
+    poses: Any
     rates: Any
     before: Any
     now: Any

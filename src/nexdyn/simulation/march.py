@@ -49,6 +49,8 @@ NONE = np.zeros(0)
 SLICE = 0.05
 """Seconds that compiled work runs between two looks of Python."""
 MOST_STEPS = 1e15
+OF_POSE = ("limit", "contact")
+"""What is said of a pose that a run starts from, and not of one that a run has come to and goes on from."""
 ROWS = 4096
 """Most rows that one crossing into compiled work fills."""
 ROUNDED = 1e-9
@@ -133,6 +135,8 @@ class March(metaclass=CheckedContract):
     output_every: int
     warnings: list[Notice] | None = None
     """What was said of the start; None before it was."""
+    goes_on = False
+    """Whether it goes on from all of the state of a run's end."""
     happened: list[dict[str, Any]]
     """The events so far."""
     watched: list[WatchedState] | None = None
@@ -363,7 +367,8 @@ class March(metaclass=CheckedContract):
         explicit steps with which a contact would diverge. `on_gap` as for `nx.simulate`."""
         if self.warnings is None:
             gaps, report = self.closed_at_start()
-            self.warnings = tell(start_notices(self, gaps), on_gap, report)
+            found = [n for n in start_notices(self, gaps) if not (self.goes_on and n.kind in OF_POSE)]
+            self.warnings = tell(found, on_gap, report)
             if report is not None and any(row.structural is False for row in report.redundancy.redundant):
                 self.tell_singular(self.t, "starts in")
 
@@ -800,7 +805,7 @@ class March(metaclass=CheckedContract):
         self.recall(restart.arrays)
         if self._grid is not None and acts_otherwise(initial, self.system):
             self._grid = None  # what has been changed acts from the end of that run on, not from the step before it
-        self._steps, self._apart = steps, 0.0
+        self._steps, self._apart, self.goes_on = steps, 0.0, True
         self.forget_counters()
         return True
 

@@ -190,10 +190,12 @@ def _refuse_uncounted(system: System, joint: Joint, stiffness: np.ndarray) -> No
             )
 
 
-def stiff_pairs(model: AbsoluteModel) -> np.ndarray:
-    """Pairs of bodies (n, 2) between which something acts."""
+def stiff_pairs(model: AbsoluteModel, but: np.ndarray | None = None) -> np.ndarray:
+    """Pairs of bodies (n, 2) between which something acts, `but` (nf,) bool some forces."""
     pairs = [(model.body_index[j.parent.name], model.body_index[j.child.name]) for j in acting_joints(model)]
-    for force in model.system.forces.values():
+    for e, force in enumerate(model.system.forces.values()):
+        if but is not None and but[e]:
+            continue
         bodies = [model.body_index[frame.body] for frame in force.frames(model.system)]
         if len(bodies) == 2:
             pairs.append((bodies[0], bodies[1]))
@@ -283,6 +285,19 @@ def start_coordinates(joints: list[Joint], acts: Acting, values: dict[str, float
         acts.q[at : at + joint.nq] = joint.resolved(values).q0 if joint.q0 is not None else 0.0
     angles = np.flatnonzero(acts.places >= 0)
     acts.q[angles] = near[acts.places[angles]]
+
+
+@formula
+def lacks_blocks(acts):
+    """Whether the matrix has no block of two bodies that may touch."""
+    forces, places = acts.forces, PlacesOfBlocks(acts.of_force)
+    if len(forces.watched) > 0:
+        for n in range(count_near(forces)):
+            e = forces.acting[n]
+            of = places[e].places
+            if of.aa >= 0 and of.bb >= 0 and of.ab < 0:
+                return True
+    return False
 
 
 states_error = generic(

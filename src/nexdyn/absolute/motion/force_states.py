@@ -24,6 +24,7 @@ from __future__ import annotations
 from nexdyn.forces.contact import points_of, stretch
 from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.kinds import SURFACE
+from nexdyn.forces.nearby import count as count_near
 from nexdyn.forces.states import of_contact
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.surface_contact import NOT_HELD, ONE, Begun, resists, surface_stretch
@@ -320,6 +321,18 @@ def error_of_states(acts, t):
     return most
 
 
+@formula
+def looked_at(forces):
+    """Of how many forces states are looked at: of all, or of those that may act where the others' are settled."""
+    return len(forces.index) if forces.unsettled[0] > 0.0 else count_near(forces)
+
+
+@formula
+def number_of(forces, n):
+    """The n-th force that is looked at."""
+    return n if forces.unsettled[0] > 0.0 else forces.acting[n]
+
+
 @kernel
 def states_begin(acts):
     """The states as they stand, and their rates, start a march."""
@@ -333,22 +346,27 @@ def states_begin(acts):
 @kernel
 def states_accepted(acts):
     """The end of a step becomes the start of the next."""
-    step, began = Steps(acts.step), BegunStates(acts.began)
+    step, began, forces = Steps(acts.step), BegunStates(acts.began), acts.forces
     step.before, step.h = step.h, 0.0
-    for m in range(len(began)):
-        began[m].before, began[m].z = began[m].z, acts.forces.z[m]
+    for n in range(looked_at(forces)):
+        force = ForceEntries(forces.index)[number_of(forces, n)]
+        for m in range(force.state, force.state + force.states):
+            began[m].before, began[m].z = began[m].z, forces.z[m]
 
 
 @kernel
 def contacts_accepted(acts):
     """Which contacts have slid in the step: what they hold is then no start for a difference of second order."""
     tables = acts.forces
-    for e in range(len(tables.index)):
+    for n in range(looked_at(tables)):
+        e = number_of(tables, n)
         force = ForceEntries(tables.index)[e]
         if force.dof == NO_DOF:
             o, together = force.state, of_contact(tables, e)
             for m in range(o, o + force.states, max(1, together)):
                 Bristles(acts.judged)[m].slid = 0.0 if holds(tables, m, together) else 1.0
+    if tables.unsettled[0] > 0.0:
+        tables.unsettled[0] -= 1.0
 
 
 @kernel

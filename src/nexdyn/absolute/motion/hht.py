@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.motion.elements import states_error
+from nexdyn.absolute.motion.elements import lacks_blocks, states_error
 from nexdyn.absolute.motion.equations import NO_PIVOT, independence, jacobian_times, place_bodies, solved_here, turn
 from nexdyn.absolute.motion.force_states import (
     Steps,
@@ -79,7 +79,8 @@ from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
 from nexdyn.spatial.lanes import count, greater
 from nexdyn.spatial.table import MotionRows, PoseRows
 
-OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL, DEPENDENT = range(6)
+OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL, DEPENDENT, APART = range(7)
+"""How a march ends; APART: where the matrix has no block of bodies that may touch now."""
 BENT = 1.2
 """Part of the last change of accelerations by which it may differ from the one before, for it to stand for v̈: to and fro is 1.5
 and more, even where it grows by half from step to step."""
@@ -465,7 +466,8 @@ def start(acts: Any, s: MotionState, told: Record, t: float, out: np.ndarray) ->
 def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, numbers, out):
     """Steps k … k_stop − 1 of the constant dt; every `every`-th state (0: none) goes to the next row of `out` after its step.
 
-    numbers: the `Memory`. Returns (status, steps done in all, rows written); after a step that ends DEPENDENT, rows are to be chosen anew.
+    numbers: the `Memory`. Returns (status, steps done in all, rows written); after a step that ends DEPENDENT, rows are to be chosen anew,
+    after one that ends APART the blocks of the matrix.
     """
     memory, row = Memory(numbers), 0
     while k < k_stop and row < len(out):
@@ -488,6 +490,8 @@ def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, numbers,
             return LEFT, k, row
         if is_stale(memory):
             return DEPENDENT, k, row
+        if lacks_blocks(acts):
+            return APART, k, row
     return OK, k, row
 
 
@@ -548,6 +552,9 @@ def march_adaptive(
             break
         if is_stale(memory):
             status = DEPENDENT
+            break
+        if lacks_blocks(acts):
+            status = APART
             break
     control.t, control.h = t, h
     return status, row

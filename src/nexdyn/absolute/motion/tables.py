@@ -216,9 +216,10 @@ class MotionState(NamedTuple):
 
 
 def motion_tables(
-    model: AbsoluteModel, kept: np.ndarray, length: float, stiff: np.ndarray | None = None
+    model: AbsoluteModel, kept: np.ndarray, length: float, stiff: np.ndarray | None = None, blocks: np.ndarray | None = None
 ) -> MotionTables:  # fmt: skip
-    """The tables of `model` with the rows `kept` (nc,) bool; `stiff` (n, 2): pairs of bodies that springs join."""
+    """The tables of `model` with the rows `kept` (nc,) bool; `stiff` (n, 2): pairs of bodies that springs join; `blocks` (n,) bool: which
+    of them the matrix has a block for, all by default."""
     nb, t = model.nb, model.tables
     m = model.mass[:, 0]
     com = model.mass[:, 1:4] / np.where(m > 0.0, m, 1.0)[:, None]
@@ -264,8 +265,9 @@ def motion_tables(
     rotors = model.rotors
     of_rotors = RotorsOfJoints(rotors.joints)
     joined = np.stack([of_rotors.parent, of_rotors.child], axis=1)
+    coupled = joined if stiff is None else np.concatenate([stiff if blocks is None else stiff[blocks], joined])
     stiff = joined if stiff is None else np.concatenate([stiff, joined])
-    edges += [(a - 1, b - 1) for a, b in stiff.tolist() if a > 0 and b > 0]
+    edges += [(a - 1, b - 1) for a, b in coupled.tolist() if a > 0 and b > 0]
     n = len(sizes)
     carried = _carried(body, nodes, bodies_of_pair, stiff)
     plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb, carried)
@@ -311,14 +313,14 @@ def motion_tables(
 def block_places(diagonal: np.ndarray, plan: Plan, pairs: np.ndarray) -> np.ndarray:
     """`Places` for each pair of bodies (a, b), int64 (n, 6)."""
     out = np.full((len(pairs), BlockPlaces.columns), -1, dtype=np.int64)
-    for k, (a, b) in enumerate(pairs.tolist()):
-        out[k, 0] = diagonal[a - 1] if a > 0 else -1
-        out[k, 1] = diagonal[b - 1] if b > 0 and b != a else -1
-        if a > 0 and b > 0 and a != b:
-            found = np.empty((1, 3), dtype=np.int64)
-            locate(plan, np.array([a - 1]), np.array([b - 1]), found)
-            out[k, 2:5] = found[0]
-            out[k, 5:] = upper_places(plan, np.array([a - 1]), np.array([b - 1]), found[:, 0])
+    a, b = np.ascontiguousarray(pairs.T)
+    of_a, of_b = a > 0, (b > 0) & (b != a)
+    both = of_a & of_b
+    out[of_a, 0], out[of_b, 1] = diagonal[a[of_a] - 1], diagonal[b[of_b] - 1]
+    i, j = a[both] - 1, b[both] - 1
+    found = np.empty((len(i), 3), dtype=np.int64)
+    locate(plan, i, j, found)
+    out[both, 2:5], out[both, 5] = found, upper_places(plan, i, j, found[:, 0])
     return out
 
 

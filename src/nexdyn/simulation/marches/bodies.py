@@ -36,8 +36,9 @@ from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.actuator import DriveStates
 from nexdyn.forces.contact_functions import vary
 from nexdyn.forces.kinds import TORSION_SPRING
+from nexdyn.forces.nearby import soon_near
 from nexdyn.forces.states import is_sampled
-from nexdyn.forces.tables import ForceEntries, bodies_of, forget_nearby
+from nexdyn.forces.tables import SOON, ForceEntries, bodies_of, forget_nearby, may_touch, nearby_in
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
@@ -46,6 +47,7 @@ from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.restart import LIST
 from nexdyn.results.result import Result
 from nexdyn.results.signs import with_signs_of
 from nexdyn.simulation.bristles import sticking_advice
@@ -86,8 +88,11 @@ LEAST_PART = 1.0 / 64.0
 """Part of the constant step down to which one is halved that Newton's iteration does not solve, where bodies touch."""
 
 
-OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
-"""What of a state belongs to the kept rows."""
+UNSOLVED = (hht.STALLED, hht.SINGULAR, hht.STEP_TOO_SMALL)
+OF_BLOCKS = ("upper", "lower")
+OF_ELIMINATION = ("x", *OF_BLOCKS, "work")
+OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", *OF_ELIMINATION)
+"""What of a state belongs to the blocks of the matrix, to its elimination, and to the kept rows."""
 
 
 CONFIRMED = 1e-2
@@ -129,10 +134,13 @@ class BodySimulation(Runs):
         self.report, state = self._start(initial, q0, v0)
         model = self.model = self.report.model
         self.kept = rows_to_keep(self.report, initial)
-        self.tables = motion_tables(model, self.kept, mechanism_length(model), stiff_pairs(model))
+        self._watches = getattr(method, "solver", "blocks") == "blocks"
+        self._touching = may_touch(system.forces.values()) & self._watches
+        self._stiff = stiff_pairs(model, self._touching)
+        self.tables = motion_tables(model, self.kept, mechanism_length(model), self._stiff)
         self.state = new_state(self.tables, self._start_near(state[0], initial, q0))
         self.acts = acting(model, self.tables)
-        self._watches = getattr(method, "solver", "blocks") == "blocks"
+        self._coupled = ~self._touching
         self._may_choose = left_out(model, self.kept) and self._watches
         self.choices = 0
         """How often the kept rows have been chosen anew."""
@@ -146,6 +154,8 @@ class BodySimulation(Runs):
         start_coordinates(acting_joints(model), self.acts, system.values, self.state.counted)
         self._centres = centres(model)
         self._set(*state)
+        if self._touching.any():
+            self._couple()
         if self._watches:
             self._watch()
         self.z_start = start_states(described_states(system), initial)
@@ -192,9 +202,9 @@ class BodySimulation(Runs):
 
     def live(self) -> Mapping[str, np.ndarray]:
         """All but scratch; what forces have is told of by their states and the angles that are counted."""
-        acts = self.acts
+        acts, scratch = self.acts, ("work", "x", "most", *(OF_BLOCKS if self._touching.any() else ()))
         return {
-            **dict(of_fields("state", self.state, ("work", "x", "most"))),
+            **dict(of_fields("state", self.state, scratch)),
             **{f"acts.{name}": getattr(acts, name) for name in ("q", "step", "began", "judged", "slopes")},
             "forces.z": acts.forces.z, "forces.rate": acts.forces.rate, "memory": self.newton_memory, "control": self._control_numbers,
             "watched": self.tables.watched,
@@ -217,15 +227,28 @@ class BodySimulation(Runs):
              acts.freedoms.ravel(), entries.off.astype(float), *own]
         )  # fmt: skip
 
+    def lists(self) -> Mapping[str, np.ndarray]:
+        if not self._touching.any():
+            return {}
+        s = self.state
+        of_blocks = {name: getattr(s, name) for name in OF_BLOCKS}
+        return {"coupled": self._coupled.astype(float), **of_blocks, **nearby_in(self.acts.forces)}
+
+    def put_lists(self, lists: Mapping[str, np.ndarray]) -> None:
+        forget_nearby(self.acts.forces)
+        for name, x in self.lists().items():
+            if name in lists and name != "coupled":
+                x[:] = lists[name]
+
     def memory(self) -> Memory:
         return super().memory() | {"kept": self.kept.astype(float)}
 
     def recall(self, memory: Memory) -> None:
-        kept = memory["kept"] > 0.5
-        if (kept != self.kept).any():
+        kept, coupled = memory["kept"] > 0.5, memory.get(LIST + "coupled", self._coupled) > 0.5
+        if (kept != self.kept).any() or (coupled != self._coupled).any():
+            self._coupled = coupled
             self._keep_rows(kept)
         super().recall(memory)
-        forget_nearby(self.acts.forces)
         if self._outside is not None and self._remembered.made_for > 0.0 and not self._outside.factor_again():
             self._remembered.made_for = 0.0
 
@@ -448,10 +471,16 @@ class BodySimulation(Runs):
         return True
 
     def _keep_rows(self, kept: np.ndarray) -> None:
+        """Go on with other rows (nc,) bool."""
+        self._lay_out(kept)
+
+    def _lay_out(self, kept: np.ndarray) -> None:
         """Tables for other rows (nc,) bool; what of the state belongs to rows is zero."""
         model, old, s = self.model, self.tables, self.state
         shares = row_shares(model, old, self._pose, self.t, s.counted)
-        tables = motion_tables(model, kept, old.length, stiff_pairs(model))
+        stiff = np.concatenate([self._stiff, bodies_of(self.acts.forces)[self._touching]])
+        blocks = np.append(np.ones(len(self._stiff), dtype=bool), self._coupled[self._touching])
+        tables = motion_tables(model, kept, old.length, stiff, blocks)
         tables = tables._replace(watched=watched_rows(tables, kept, model, shares), armature=old.armature)
         new = new_state(tables, s.near)
         self.state = s._replace(**{name: getattr(new, name) for name in OF_ROWS})
@@ -462,10 +491,37 @@ class BodySimulation(Runs):
         self.tables, self.kept = tables, kept
         self.record, _ = new_record(tables, self.state)
 
+    def _couple(self) -> bool:
+        """Tables whose matrix has blocks of the bodies that may touch soon; whether it had none of some. What of the state belongs to
+        blocks alone is zero."""
+        s, forces = self.state, self.acts.forces
+        near = np.ones(len(forces.index), dtype=bool)
+        if len(forces.watched):
+            s.q1[:] = s.q0
+            index1.place_bodies(s, 1)
+            soon_near(forces, s.poses, SOON * forces.skin[0], near)
+            if forces.acting[-1] < len(near):
+                near[forces.acting[: forces.acting[-1]]] = True
+        lacked, self._coupled = bool((near & ~self._coupled).any()), near
+        self._lay_out(self.kept)
+        of_rows = {name: getattr(s, name) for name in OF_ROWS if name not in OF_ELIMINATION}
+        self.state = self.state._replace(**of_rows)
+        self.record, _ = new_record(self.tables, self.state)
+        return lacked
+
+    def _lacks_blocks(self) -> bool:
+        """Whether bodies that may touch in the step at hand have no block."""
+        listed = self.acts.forces.acting
+        return bool(self._touching.any()) and not self._coupled[listed[: listed[-1]]].all()
+
     def _goes_on(self, status: int) -> bool:
         """Whether the march may go on after a status, which it does with its memory but for the matrix: rows that have become
-        dependent are chosen anew, also where steps fail for it."""
-        if status not in (hht.DEPENDENT, hht.STALLED, hht.SINGULAR, hht.STEP_TOO_SMALL):
+        dependent are chosen anew, also where steps fail for it, and so are the blocks of bodies that touch."""
+        if status == hht.APART or (status in UNSOLVED and self._lacks_blocks()):
+            self._remembered.made_for = 0.0
+            if self._couple() or status == hht.APART:
+                return True
+        if status not in (hht.DEPENDENT, *UNSOLVED):
             return False
         s, memory = self.state, self._remembered
         now, best = float(memory.independence), float(memory.best_independence)

@@ -9,7 +9,7 @@ which act with the same wrench −Cqᵀ λ:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,14 +25,16 @@ from nexdyn.assembly.report import AssemblyReport, WithReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.constraints.turns import UNCOUNTED
 from nexdyn.errors import InputError, SingularError, SolveError
+from nexdyn.forces.joint_stop import Stop
+from nexdyn.forces.nearby import soon_near
 from nexdyn.forces.surface_contact import ONE
-from nexdyn.forces.tables import ForceEntries
+from nexdyn.forces.tables import SOON, ForceEntries, may_touch, nearby_in
 from nexdyn.integrate.methods import ImplicitEuler
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.potential import solve, step
-from nexdyn.potential.compile import centres, new_state, new_work, potential_model
+from nexdyn.potential.compile import centres, new_state, new_work, potential_model, with_blocks
 from nexdyn.potential.elements import springs_and_loads
 from nexdyn.potential.minimum import SINGULAR
 from nexdyn.potential.own_states import OF_ACTUATOR, OF_BRISTLE
@@ -58,6 +60,8 @@ from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 
+OF_HESSIAN = ("gradient", "step", "blocks", "scratch")
+"""What of the scratch belongs to the elimination."""
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
 """Laws of springs with states of their own, and how many."""
 EVEN_EULER, EVEN_BDF2 = 2, 4
@@ -94,10 +98,16 @@ class PotentialSimulation(BodySimulation):
         self.kept = np.ones(model.nc, dtype=bool)  # rows that repeat others do no harm
         hinges = [k for k, joint in enumerate(system.joints.values()) if joint.kind == "revolute"]
         springs, loads, contacts = springs_and_loads(system, model.body_index)
-        self._tables = potential_model(
-            model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
+        self._model_with = partial(
+            potential_model, model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
             mechanism_length(model), springs, loads, contacts, model.angles,
         )  # fmt: skip
+        touching = may_touch(system.forces.values())
+        self._touching = np.append(
+            springs.skin > 0.0, np.append(touching, False)[np.minimum(loads.index[:, 1], len(touching))]
+        )
+        self._coupled, self._springs = ~self._touching, len(springs.skin)
+        self._tables = self._model_with(blocks=self._blocks())
         self.driver_functions = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
         near = self._start_near(q, initial, q0)
         self._motion = new_state(self._tables, model.mass, q, v, near)
@@ -122,6 +132,8 @@ class PotentialSimulation(BodySimulation):
         # the step that velocities and accelerations are differences over, and the time since
         self._over, self._since = method.dt, 0.0
         self._begin(q, v, a, lam)
+        if self._touching.any():
+            self._couple()
         self._go_on(initial, q0, v0)
 
     def independent_rows(self) -> np.ndarray:
@@ -170,11 +182,58 @@ class PotentialSimulation(BodySimulation):
         numbers = (self.system.gravity, self._tables.mass, self.model.tables.frames, self.model.tables.offset)
         return np.concatenate([np.ravel(x) for x in numbers])
 
+    def lists(self) -> Mapping[str, np.ndarray]:
+        if not self._touching.any():
+            return {}
+        loads = self._tables.loads
+        return {"coupled": self._coupled.astype(float), **({} if loads is None else nearby_in(loads.forces))}
+
+    def put_lists(self, lists: Mapping[str, np.ndarray]) -> None:
+        if lists and ((lists["coupled"] > 0.5) != self._coupled).any():
+            self._couple_those(lists["coupled"] > 0.5)
+        for name, x in self.lists().items():
+            if name in lists and name != "coupled":
+                x[:] = lists[name]
+
     def memory(self) -> Memory:
         return March.memory(self)
 
     def recall(self, memory: Memory) -> None:
         March.recall(self, memory)
+
+    # --- blocks of the Hessian --------------------------------------------------------------------------------------
+
+    def _blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which springs, and which loads, the Hessian has blocks for."""
+        return self._coupled[: self._springs], self._coupled[self._springs :]
+
+    def _couple_those(self, coupled: np.ndarray) -> None:
+        """A Hessian with blocks for these springs and loads."""
+        self._coupled = coupled
+        self._tables = with_blocks(self._tables, self._model_with(blocks=self._blocks()))
+        fresh = new_work(self._tables, self._motion)
+        self._work = self._work._replace(**{name: getattr(fresh, name) for name in OF_HESSIAN})
+
+    def _couple(self) -> bool:
+        """A Hessian with blocks of the bodies that may touch soon; whether it had none of some."""
+        springs, loads, state = self._tables.springs, self._tables.loads, self._motion
+        near = [np.zeros(0, dtype=bool)]
+        if springs is not None:
+            stops = springs.data[SpringEntries(springs.index).first + LAW + Stop.fields["lower"].first]
+            near.append((springs.skin == 0.0) | (springs.state[:, 0] < stops + SOON * springs.skin))
+        if loads is not None:
+            forces = loads.forces
+            soon, poses = np.ones(len(forces.index), dtype=bool), np.zeros((len(state.q), 12))
+            if len(forces.watched):
+                poses[:, :9], poses[:, 9:] = rotation_matrix(state.q[:, :4]).reshape(-1, 9), state.q[:, 4:7]
+                soon_near(forces, poses, SOON * forces.skin[0], soon)
+                if forces.acting[-1] < len(soon):
+                    soon[forces.acting[: forces.acting[-1]]] = True
+            near.append(soon[LoadEntries(loads.index).element])
+        wanted = np.concatenate(near)
+        lacked = bool((wanted & ~self._coupled).any())
+        self._couple_those(wanted)
+        return lacked
 
     def forget_counters(self) -> None:
         self._newton = 0
@@ -363,7 +422,12 @@ class PotentialSimulation(BodySimulation):
             super()._keep(self._converted(rows))
 
     def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
-        if leg.status != solve.OK:
+        if leg.status == solve.APART:
+            self._couple()
+        elif leg.status in (solve.NOT_CONVERGED, solve.NOT_CLOSED) and self._touching.any() and self._couple():
+            if self.method.adaptive:
+                self._motion.lam[:] = self._motion.lam_before
+        elif leg.status != solve.OK:
             self._stop(leg.status, self._where, self._gap, dt)
         return 0
 
