@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from mechanisms import three_cranks
+from scipy.integrate import solve_ivp
 from step_problems import PROBLEMS, table_oscillator
 
 import nexdyn as nx
@@ -73,6 +75,46 @@ def test_parallel_cranks_pass_their_flat_poses_at_speed(dt: float, bdf2: bool) -
     run = nx.simulate(three_cranks(14.0), 3.0, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=100)
     angles = run.joint_position().values.reshape(len(run.t), -1)
     assert np.isfinite(angles).all() and run.recording.violation.max() < 1e-9
+
+
+def four_bars_at(n: int, times: np.ndarray) -> np.ndarray:
+    """The tip B0 of n four-bars that stay parallelograms, one pendulum of n + 1 standing rods and n lying ones."""
+    g = 9.81 * ((n + 1) / 2.0 + n) / ((n + 1) / 3.0 + n)
+    angle = solve_ivp(
+        lambda t, y: (y[1], g * np.sin(y[0])), (0.0, times[-1]), (0.0, 1.0), "DOP853", times, rtol=1e-12, atol=1e-12
+    ).y[0]
+    return np.column_stack([np.sin(angle), np.cos(angle)])
+
+
+TIMES = np.array([0.25, 0.5, 0.75, 1.0])
+"""The four-bars lie flat at 0.71 to 0.72 s, the cranks every 0.22 s."""
+KNOWN: dict[str, tuple[Callable[[], nx.System], str, Callable[[], np.ndarray], float, tuple[float, float]]] = {
+    "two four-bars": (four_bars, "B0", lambda: four_bars_at(2, TIMES), 1e-3, (5e-3, 4e-5)),
+    "forty four-bars": (lambda: four_bars(40), "B0", lambda: four_bars_at(40, TIMES), 1e-3, (5e-3, 4e-5)),
+    "three cranks": (
+        lambda: three_cranks(14.0), "crank2",
+        lambda: np.column_stack([2.0 - 0.5 * np.sin(14.0 * TIMES), 0.5 * np.cos(14.0 * TIMES)]), 2e-4, (0.1, 1e-3),
+    ),
+    "governor": (
+        governor, "right rod",
+        lambda: nx.simulate(governor(), 1.0, nx.HHT(rtol=1e-8), output_times=TIMES).position("right rod").values[:, :2],
+        1e-3, (0.1, 2e-4),
+    ),
+}  # fmt: skip
+"""A system, a point of it, where that is at `TIMES`, a step, and what half of it may be off by, of implicit Euler and of BDF2."""
+
+
+@pytest.mark.filterwarnings("ignore:passes near a singular pose:nexdyn.NexDynWarning")
+@pytest.mark.parametrize("bdf2", [False, True], ids=["implicit Euler", "BDF2"])
+@pytest.mark.parametrize("what", KNOWN)
+def test_what_is_stiff_or_passes_singular_poses_keeps_its_order(what: str, bdf2: bool) -> None:
+    build, point, exact, dt, off = KNOWN[what]
+    known, errors = exact(), []
+    for h in (dt, 0.5 * dt):
+        run = nx.simulate(build(), 1.0, nx.ImplicitEuler(h, bdf2=bdf2), output_times=TIMES)
+        errors.append(np.abs(run.position(point).values[:, :2] - known).max(axis=1))
+    assert errors[1].max() < off[bdf2]
+    assert (np.log2(errors[0] / errors[1]) > (1.9 if bdf2 else 0.9)).all(), errors
 
 
 def test_forty_four_bars_pass_the_flat_pose() -> None:

@@ -35,12 +35,17 @@ ELSEWHERE = {
 
 
 @functools.cache
-def _of_systems(kind: type) -> bool:
+def _is_of_systems(kind: Any) -> bool:
     return any(cls.__module__ == "nexdyn.model.system" and cls.__name__ == "System" for cls in kind.__mro__)
 
 
+def _is_system(x: Any) -> bool:
+    kind: Any = type(x)
+    return _is_of_systems(kind)
+
+
 NEEDED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "System": (lambda x: _of_systems(type(x)), "a System is needed, like the one that nx.load returns"),
+    "System": (_is_system, "a System is needed, like the one that nx.load returns"),
     "Progress | None": (lambda x: x is None or callable(x), "a function is needed, or None"),
 }
 """By the annotation of an argument: what it must be, and what is said where it is not."""
