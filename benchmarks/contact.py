@@ -62,8 +62,8 @@ def run(effort: Effort) -> Report:
 
 
 def piles(report: Report, by: str, effort: Effort) -> None:
-    """Separate piles of four boxes by a method: what one costs a step, alone and among many. A step is
-    timed by the difference between a run and one three times as long; notes give set-up, and what a run costs besides its steps."""
+    """Separate piles of four boxes at rest by a method: what one costs a step, alone and among many, by the time that results tell, of
+    steps alone. Notes give set-up, and what a run costs besides its steps."""
     counts, repeats = ((1, 2), 1) if effort.smoke else ((1, 10, 100), 3)
     method, steps = METHODS[by]
     each, besides, ready = {}, {}, {}
@@ -82,19 +82,17 @@ def piles(report: Report, by: str, effort: Effort) -> None:
         system.add_contact(nx.Contact("boxes", "box*", "box*", **law))
         simulation: Any = simulation_of(system, method)
         ready[count] = clock() - began
-        end, k = 0.02 if effort.smoke else 0.2, max(1, 10 * steps // count)
-        simulation.run(end, output_times=[end])
+        end, k = 0.02 if effort.smoke else 0.4, max(20, 10 * steps // count)
+        before = simulation.run(end, output_times=[end]).recording.wall_time
         found = []
         for _ in range(repeats):
-            took = []
-            for more in (k, 3 * k):
-                end += more * method.dt
-                began = clock()
-                simulation.run(end, output_times=[end])
-                took.append(clock() - began)
-            found.append(((took[1] - took[0]) / (2 * k), took[0]))
-        a_step, short = sorted(found)[len(found) // 2]
-        each[count], besides[count] = 1e6 * a_step / count, short - k * a_step
+            end += k * method.dt
+            began = clock()
+            wall = simulation.run(end, output_times=[end]).recording.wall_time
+            found.append(((wall - before) / k, clock() - began - (wall - before)))
+            before = wall
+        each[count], besides[count] = (float(np.median(x)) for x in zip(*found, strict=True))
+        each[count] *= 1e6 / count
     for count in counts[1:]:
         ratio = each[count] / each[counts[0]]
         row = Row(f"{count} piles of 4 boxes, {by}, a pile", "µs", each[count])
