@@ -91,11 +91,12 @@ def crowd(areas: bool) -> nx.System:
         at = (x + rng.normal(0.0, 0.02), y + rng.normal(0.0, 0.02), size)
         system.add_body(f"b{i}", mass=1.0, inertia=(4e-3, 4e-3, 4e-3), position=at, shapes=[shape])
         system.add_joint(nx.Free(f"j{i}", "ground", f"b{i}", v0=(*[0.0] * 3, -2.0 * x, -2.0 * y, 0.0)))
-        system.add_force(nx.PointSpring(f"s{i}", f"b{i}", "mast", stiffness=30.0, damping=3.0, length=0.0))
     pressing: dict[str, Any] = {"foundation_a": 1e6, "foundation_b": 1e6} if areas else {"stiffness": 1e4}
     law = pressing | {"damping": 3.0, "friction": 0.3}
     system.add_contact(nx.Contact("floor", "b*", "ground", **law))
     system.add_contact(nx.Contact("among", "b*", "b*", **law))
+    for i in range(9):
+        system.add_force(nx.PointSpring(f"s{i}", f"b{i}", "mast", stiffness=30.0, damping=3.0, length=0.0))
     return system
 
 

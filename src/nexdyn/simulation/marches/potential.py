@@ -219,8 +219,10 @@ class PotentialSimulation(BodySimulation):
         springs, loads, state = self._tables.springs, self._tables.loads, self._motion
         near = [np.zeros(0, dtype=bool)]
         if springs is not None:
-            stops = springs.data[SpringEntries(springs.index).first + LAW + Stop.fields["lower"].first]
-            near.append((springs.skin == 0.0) | (springs.state[:, 0] < stops + SOON * springs.skin))
+            often = np.flatnonzero(springs.skin)
+            end = springs.data[SpringEntries(springs.index).first[often] + LAW + Stop.fields["lower"].first]
+            near.append(springs.skin == 0.0)
+            near[-1][often] = springs.state[often, 0] < end + SOON * springs.skin[often]
         if loads is not None:
             forces = loads.forces
             soon, poses = np.ones(len(forces.index), dtype=bool), np.zeros((len(state.q), 12))
