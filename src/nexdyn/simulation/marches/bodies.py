@@ -432,7 +432,11 @@ class BodySimulation(Runs):
     @property
     def _pose(self) -> np.ndarray:
         """Origins q (nb + 1, 7) at the start of the step."""
-        q = self.state.q0[:, :7].copy()
+        return self._origins(self.state.q0)
+
+    def _origins(self, centres: np.ndarray) -> np.ndarray:
+        """Poses (nb + 1, 7) of the bodies from those of their centres of mass (nb + 1, …)."""
+        q = centres[:, :7].copy()
         q[:, 4:] -= np.einsum("nij,nj->ni", rotation_matrix(q[:, :4]), self._centres)
         return q
 
@@ -829,7 +833,7 @@ class BodySimulation(Runs):
                 if kept is not None:
                     kept.recording.message = str(error)
                 raise error
-        where, size = self._worst()
+        where, size, joint = self._worst(t)
         at = f", |C| = {size:.2g} at {where}" if where else ""
         locked = (
             f"; driver {self.model.drivers[0].name!r} may ask for more than the joints allow: the mechanism locks there"
@@ -862,23 +866,20 @@ class BodySimulation(Runs):
             )
         if kept is not None:
             kept.recording.message = message
-        joint = self.model.rows[self._worst_row()].joint if where else None
         raise SolveError(message, time=t, where=joint, result=kept)
 
-    def _worst_row(self) -> int:
-        C = np.abs(np.nan_to_num(self.state.C, nan=np.inf))
-        values = C[self.tables.rows[:, 0], self.tables.rows[:, 1]]
-        return int(np.flatnonzero(self.kept)[int(values.argmax())])
-
-    def _worst(self) -> tuple[str, float]:
-        """The row whose residual is largest, and the residual."""
-        if not len(self.tables.rows):
-            return "", 0.0
-        r = self._worst_row()
-        place = self.tables.rows[int(self.kept[: r + 1].sum()) - 1]
+    def _worst(self, t: float) -> tuple[str, float, str | None]:
+        """The kept row that the end of the step tried last misses most, at t, in words, by how much, and its joint; that of the start of
+        the step where its end is no number."""
+        if not self.kept.any():
+            return "", 0.0, None
+        s = self.state
+        q = self._origins(s.q1 if np.isfinite(s.q1).all() else s.q0)
+        C = np.where(self.kept, np.abs(self.model.residual(q, t, s.near.copy())), 0.0)
+        r = int(C.argmax())
         row = self.model.rows[r]
         name = f"joint {row.joint!r} ({row.equation})" if row.driver is None and row.joint else str(row)
-        return name, float(abs(self.state.C[place[0], place[1]]))
+        return name, float(C[r]), row.joint
 
 
 def rows_to_keep(report: AssemblyReport, initial: Any) -> np.ndarray:

@@ -300,7 +300,7 @@ class IndexOneSimulation(BodySimulation):
             except SolveError as error:
                 raise with_advice(error, self.system, step, explicit) from error.__cause__
         kept = self.result("failed", "") if self._rows else None
-        where, size = self._worst()
+        where, size, joint = self._worst(t)
         at = f", |C| = {size:.2g} at {where}" if where else ""
         says = {
             NOT_FINITE: "the motion is no longer finite; reduce dt, check masses, stiffness and damping",
@@ -313,6 +313,4 @@ class IndexOneSimulation(BodySimulation):
         message = wrong or f"{says} (t = {t:g} s{at}){bristle_advice(self.system, step, explicit)}"
         if kept is not None:
             kept.recording.message = message
-        raise SolveError(
-            message, time=t, where=self.model.rows[self._worst_row()].joint if where else None, result=kept
-        )
+        raise SolveError(message, time=t, where=joint, result=kept)
