@@ -69,6 +69,7 @@ def test_the_first_run_says_that_it_compiles_and_json_stays_pure_and_takes_littl
     line = [sys.executable, "-c", IN_A_CHILD, *NEXDYN, "run", "four-bar", "--json"]
     done = subprocess.run(line, cwd=tmp_path, env=fresh, capture_output=True, text=True, timeout=600, check=True)
     code, out, err, peak = json.loads(done.stdout)
+    print("PEAK", peak)
     assert code == 0 and peak < MEMORY_OF_A_COMMAND
     first = subprocess.CompletedProcess(line, code, out, err)
     assert json.loads(first.stdout)["status"] == "finished"
