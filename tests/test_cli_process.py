@@ -69,7 +69,7 @@ def test_the_first_run_says_that_it_compiles_and_json_stays_pure_and_takes_littl
     peaks, code, out, err, fresh = list[float](), 1, "", "", dict(os.environ)
     while len(peaks) < 2 and not (
         peaks and peaks[-1] < MEMORY_OF_A_COMMAND
-    ):  # beside other work what is freed comes later
+    ):  # once more: other processes delay the freeing of memory
         fresh = {**os.environ, "NEXDYN_CACHE_DIR": str(tmp_path / f"kernels{len(peaks)}")}
         done = subprocess.run(line, cwd=tmp_path, env=fresh, capture_output=True, text=True, timeout=600, check=True)
         code, out, err, peak = json.loads(done.stdout)

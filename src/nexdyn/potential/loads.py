@@ -386,7 +386,7 @@ def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
     now, before, nothing = MotionRows(loads.rates, 6), MotionRows(loads.rates, 12), Vec3(0.0, 0.0, 0.0)
     choose_loads(loads, work)
     for e in range(len(loads.index)):
-        if loads.held[e] >= 0:  # what is apart lets go
+        if loads.held[e] >= 0:  # surfaces that are apart hold nothing
             for j in range(loads.held[e], loads.held[e] + held_by(loads, e), OF_ONE):
                 own = AreaStates(loads.states, j)
                 own.before, own.y, own.slid = own.y, Slip(nothing, 0.0), 1.0
