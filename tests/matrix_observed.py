@@ -98,12 +98,16 @@ def everything(result: nx.Result) -> Observed:
     """All groups that the system has, over time (N, …); without labels, which cost more than the runs."""
     system, seen, n = result.system, result.observed, len(result.recording.t)
     dims = seen.labels.dims
-    taken = seen.collect([*OF_BODIES, "reaction"])
+    taken = seen.collect([*OF_BODIES, "orientation", "reaction"])
 
     def of(what: str, axis: str, names: Iterable[str]) -> np.ndarray:
         """A quantity of all bodies or joints, in the order of `names`."""
         place = {name: k for k, name in enumerate(dims[axis])}
         return np.asarray(taken[what][:, [place[name] for name in names]].reshape(n, -1))
+
+    # which no group has, since a quaternion may have either sign
+    turned = rotation_matrix(taken["orientation"].reshape(-1, 4)).reshape(taken["rotation"].shape)
+    np.testing.assert_allclose(turned, taken["rotation"], atol=1e-12)
 
     bodies, in_joints = list(system.bodies), [x for x, force in system.forces.items() if force.joint_name is not None]
     acting = [along(seen, system, name)[1] for name in system.forces]

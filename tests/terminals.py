@@ -16,6 +16,7 @@ class Terminal:
     """A shell in a tmux server of its own, higher than what a test has said on it."""
 
     def __init__(self, folder: Path, columns: int = 100, **variables: str) -> None:
+        self.folder = folder
         self.socket = f"nexdyn-{os.getpid()}-{time.monotonic_ns()}"
         environment = {key: x for key, x in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "TMUX")}
         environment |= {"LC_ALL": "C.UTF-8", **variables}

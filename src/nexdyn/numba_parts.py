@@ -143,7 +143,7 @@ numba.core.cpu:CPUContext                   libraries and their entry points
 numba.core.codegen:JITCodeLibrary           LLVM's modules: in a context of their own, linked late, freed early, frames aligned for lanes
     add_ir_module(module) add_llvm_module(module) finalize() codegen name has_dynamic_globals get_defined_functions()
     get_pointer_to_function(name) serialize_using_object_code() enable_object_caching() _optimize_functions(module)
-    _optimize_final_module() _finalize_final_module() _finalize_dynamic_globals() _verify_declare_only_symbols()
+    _optimize_final_module() _finalize_final_module() _finalize_specific() _finalize_dynamic_globals() _verify_declare_only_symbols()
     _get_module_for_linking() _set_compiled_object(code) _finalized self._codegen self._final_module self._linking_libraries
     self._dynamic_globals
 numba.core.codegen:JITCPUCodegen            machine code beside the engine, which would keep every module

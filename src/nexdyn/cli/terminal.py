@@ -6,6 +6,7 @@ turns colours off. A terminal that is not UTF-8 gets plain substitutes for the c
 
 from __future__ import annotations
 
+import _thread
 import codecs
 import os
 import signal
@@ -153,7 +154,8 @@ class CtrlC:
     """Within its block the first Ctrl-C only sets `pressed`, once `gentle` is true; another one stops at once.
 
     A run sets `gentle` when its first steps are done and stops itself where nothing gets lost. SIGTERM, which batch
-    systems send before they kill, counts as Ctrl-C; a signal that the shell has set to be ignored stays ignored.
+    systems send before they kill, counts as Ctrl-C; a signal that the shell has set to be ignored stays ignored. One that comes in a
+    callback from C or while an object is freed, where Python drops what is raised, comes again a moment later.
     """
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -161,18 +163,31 @@ class CtrlC:
     def __init__(self) -> None:
         self.gentle = self.pressed = False
         self._before: dict[signal.Signals, Any] = {}
+        self._last: int = signal.SIGINT
+        self._hook = sys.unraisablehook
 
     def __enter__(self) -> CtrlC:
         if threading.current_thread() is threading.main_thread():
             heard = [number for number in self.SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
             self._before = {number: signal.signal(number, self._handle) for number in heard}
+            self._hook, sys.unraisablehook = sys.unraisablehook, self._tell_again
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        if sys.unraisablehook == self._tell_again:
+            sys.unraisablehook = self._hook
+
+    def _tell_again(self, dropped: Any) -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            return self._hook(dropped)
+        again = threading.Timer(0.05, _thread.interrupt_main, (self._last,))
+        again.daemon = True
+        return again.start()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._last = number
         if self.pressed or not self.gentle:
             raise KeyboardInterrupt
         self.pressed = True

@@ -25,6 +25,7 @@ import gc
 import zlib
 from typing import Any
 
+from nexdyn.compiler.interrupts import signals_wait
 from nexdyn.compiler.machine_code import Part, link_near, load, make_private, needs_of, page_of
 from nexdyn.compiler.options import LINE
 from nexdyn.numba_parts import (
@@ -64,6 +65,20 @@ def _free_modules_once() -> None:
 
 
 _free_modules_once()
+
+
+def _hear_signals_when_done() -> None:
+    """Let Ctrl-C wait until the engine has finished: see `interrupts`."""
+    if (finish := codegen.JITCodeLibrary._finalize_specific).__name__ != "finish_first":
+
+        def finish_first(self: Any) -> None:
+            with signals_wait():
+                finish(self)
+
+        codegen.JITCodeLibrary._finalize_specific = finish_first  # type: ignore[method-assign]
+
+
+_hear_signals_when_done()
 
 
 class _ArrayArgument:

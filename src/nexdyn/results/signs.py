@@ -9,7 +9,8 @@ those of the bodies are products of what their joints turn by,
 
     q_B = ± q_A q_AJ turn(q) q_BJ⁻¹,      turn(q) = (cos q/2, sin q/2 e) of an angle, whose turns are counted, or the quaternion itself,
 
-smooth in the coordinates, with the sign of the body as described.
+smooth in the coordinates, with the sign of the body as described. A joint that is described from a body to the ground, which the tree
+carries the other way, turns the body by the conjugate of turn(q).
 """
 
 from __future__ import annotations
@@ -91,18 +92,29 @@ def body_quaternions(tree: Tree, model: AbsoluteModel, q: np.ndarray) -> np.ndar
             assert place is not None
             out[:, b] = q[:, place.q][:, :4]
             continue
-        frames = arc.joint.frames(values)
-        q_AJ, q_JB = quaternion(frames.R_AJ), quaternion_conjugate(quaternion(frames.R_BJ))
+        joint = arc.joint
+        frames = joint.frames(values)
+        q_AJ, q_BJ = quaternion(frames.R_AJ), quaternion(frames.R_BJ)
+        on_carrier, on_carried = (q_BJ, q_AJ) if joint.is_turned else (q_AJ, q_BJ)
 
-        def carried(q_A: np.ndarray, turn: np.ndarray, q_AJ: np.ndarray = q_AJ, q_JB: np.ndarray = q_JB) -> np.ndarray:
-            return quaternion_multiply(quaternion_multiply(q_A, q_AJ), quaternion_multiply(turn, q_JB))
+        def carried(
+            q_A: np.ndarray, turn: np.ndarray, before: np.ndarray = on_carrier, after: np.ndarray = on_carried
+        ) -> np.ndarray:
+            return quaternion_multiply(
+                quaternion_multiply(q_A, before), quaternion_multiply(turn, quaternion_conjugate(after))
+            )
 
-        R_A, R_B = rotation_matrix(model.q[a, :4]) @ frames.R_AJ, rotation_matrix(model.q[b, :4]) @ frames.R_BJ
-        as_described = quaternion(R_A.T @ R_B)
-        sign = np.copysign(1.0, carried(model.q[a, :4], as_described) @ model.q[b, :4])
+        def along(turn: np.ndarray, back: bool = joint.is_turned) -> np.ndarray:
+            return quaternion_conjugate(turn) if back else turn
+
+        R_A, R_B = (
+            rotation_matrix(model.q[index[body.name], :4]) @ R
+            for body, R in ((joint.parent, frames.R_AJ), (joint.child, frames.R_BJ))
+        )
+        sign = np.copysign(1.0, carried(model.q[a, :4], along(quaternion(R_A.T @ R_B))) @ model.q[b, :4])
         # without coordinates its frames coincide, also where they are not described so
-        turn = np.array([1.0, 0.0, 0.0, 0.0]) if place is None else _turn(tree, arc.joint, q[:, place.q])
-        out[:, b] = sign * carried(out[:, a], turn)
+        turn = np.array([1.0, 0.0, 0.0, 0.0]) if place is None else _turn(tree, joint, q[:, place.q])
+        out[:, b] = sign * carried(out[:, a], along(turn))
     return out
 
 
