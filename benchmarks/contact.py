@@ -34,6 +34,12 @@ RADIUS, MASS, FRICTION = 0.05, 1.0, 0.3
 SIZES = {"spheres": (10, 27, 100), "boxes": (10, 27, 100)}
 EDGE = 0.09
 """Of a box [m]."""
+TOWER = [np.array([0.0, 0.0, 0.5 * EDGE + EDGE * i]) for i in range(4)]
+HEAP = [
+    RADIUS * np.array(x)
+    for x in ((0.0, 0.0, 1.0), (2.0, 0.0, 1.0), (1.0, 3.0**0.5, 1.0), (1.0, 3.0**-0.5, 1.0 + (8.0 / 3.0) ** 0.5))
+]
+"""Where the centres of four boxes, and of four spheres, of a pile are [m]."""
 WHEEL, APART = (19, 10, 0), 0.1005
 """Teeth and corners of a toothed wheel, and how far two shafts are apart [m]."""
 SETTLE = 3.0
@@ -53,33 +59,43 @@ def run(effort: Effort) -> Report:
             compare(report, what, n, 0.05 if effort.smoke else SETTLE, effort)
     for level in range(1 if effort.smoke else 3):
         wheels(report, level, effort)
-    for name in METHODS:
-        piles(report, name, effort)
+    for what in (BOXES, BALLS):
+        for name in METHODS:
+            piles(report, what, name, effort)
     for what in (BALLS, BOXES):
         for n in (4,) if effort.smoke else (10, 100):
             bounce(report, what, n, effort)
     return report
 
 
-def piles(report: Report, by: str, effort: Effort) -> None:
-    """Separate piles of four boxes at rest by a method: what one costs a step, alone and among many, by the time that results tell, of
-    steps alone. Notes give set-up, and what a run costs besides its steps."""
+def add_piled(system: nx.System, name: str, at: Any, ball: bool) -> None:
+    """A ball or a box that moves freely."""
+    I = 0.4 * MASS * RADIUS**2 if ball else MASS * EDGE**2 / 6.0
+    shape = nx.Sphere(RADIUS) if ball else nx.Box((EDGE, EDGE, EDGE))
+    system.add_body(name, mass=MASS, inertia=(I, I, I), position=at, shapes=[shape])
+    system.add_joint(nx.Free(f"free {name}", "ground", name))
+
+
+def law_of(balls: bool) -> dict[str, Any]:
+    """How balls, or boxes, press and rub."""
+    presses = {"stiffness": 1e5} if balls else {"foundation_a": 2e7, "foundation_b": 2e7}
+    return {**presses, "damping": 2.0, "friction": FRICTION}
+
+
+def piles(report: Report, what: str, by: str, effort: Effort) -> None:
+    """Separate piles of four at rest by a method: what one costs a step, alone and among many, by the time that results tell, of steps
+    alone. Boxes stand on each other, one sphere on three. Notes give set-up, and what a run costs besides its steps."""
     counts, repeats = ((1, 2), 1) if effort.smoke else ((1, 10, 100), 3)
-    method, steps = METHODS[by]
+    (method, steps), balls = METHODS[by], what == BALLS
     each, besides, ready = {}, {}, {}
     for count in counts:
         system = nx.System("piles")
         for p, i in itertools.product(range(count), range(4)):
-            at = (0.5 * (p % 10), 0.5 * (p // 10), 0.5 * EDGE + EDGE * i)
-            I = MASS * EDGE**2 / 6.0
-            box = system.add_body(
-                f"box{p}.{i}", mass=MASS, inertia=(I, I, I), position=at, shapes=[nx.Box((EDGE, EDGE, EDGE))]
-            )
-            system.add_joint(nx.Free(f"free{p}.{i}", "ground", box))
-        law: dict[str, Any] = {"foundation_a": 2e7, "foundation_b": 2e7, "damping": 2.0, "friction": FRICTION}
+            at = np.array([0.5 * (p % 10), 0.5 * (p // 10), 0.0]) + (HEAP if balls else TOWER)[i]
+            add_piled(system, f"piled{p}.{i}", at, balls)
         began = clock()
-        system.add_contact(nx.Contact("floor", "box*", "ground", **law))
-        system.add_contact(nx.Contact("boxes", "box*", "box*", **law))
+        system.add_contact(nx.Contact("floor", "piled*", "ground", **law_of(balls)))
+        system.add_contact(nx.Contact("piled", "piled*", "piled*", **law_of(balls)))
         simulation: Any = simulation_of(system, method)
         ready[count] = clock() - began
         end, k = 0.02 if effort.smoke else 0.4, max(20, 10 * steps // count)
@@ -95,12 +111,12 @@ def piles(report: Report, by: str, effort: Effort) -> None:
         each[count] *= 1e6 / count
     for count in counts[1:]:
         ratio = each[count] / each[counts[0]]
-        row = Row(f"{count} piles of 4 boxes, {by}, a pile", "µs", each[count])
+        row = Row(f"{count} piles of 4 {what}, {by}, a pile", "µs", each[count])
         row.target, row.met = f"≤ 1.3 times one alone: {ratio:.2f}", ratio <= 1.3
         report.rows.append(row)
     told = ", ".join(f"{count}: {besides[count]:.2f} s, after {ready[count]:.2f} s of set-up" for count in counts)
     report.notes.append(
-        f"{by}: one pile alone {each[counts[0]]:.0f} µs a step; what a run of so many piles costs besides its steps: {told}"
+        f"{what}, {by}: one pile alone {each[counts[0]]:.0f} µs a step; what a run of so many piles costs besides its steps: {told}"
     )
 
 
@@ -198,14 +214,9 @@ class our_pile:  # noqa: N801
         system.add_joint(nx.Fixed("held", "ground", "bin"))
         balls = what == "spheres"
         for i, x in enumerate(at):
-            I = 0.4 * MASS * RADIUS**2 if balls else MASS * EDGE**2 / 6.0
-            shape = nx.Sphere(RADIUS) if balls else nx.Box((EDGE, EDGE, EDGE))
-            system.add_body(f"ball{i}", mass=MASS, inertia=(I, I, I), position=x, shapes=[shape])
-            system.add_joint(nx.Free(f"free{i}", "ground", f"ball{i}"))
-        presses = {"stiffness": 1e5} if balls else {"foundation_a": 2e7, "foundation_b": 2e7}
-        law: dict[str, Any] = {**presses, "damping": 2.0, "friction": FRICTION}
-        system.add_contact(nx.Contact("walls", "ball*", "bin", **law))
-        system.add_contact(nx.Contact("balls", "ball*", "ball*", **law))
+            add_piled(system, f"ball{i}", x, balls)
+        system.add_contact(nx.Contact("walls", "ball*", "bin", **law_of(balls)))
+        system.add_contact(nx.Contact("balls", "ball*", "ball*", **law_of(balls)))
         self.steps, self.dt = steps, method.dt
         self.simulation: Any = simulation_of(system, method)
         self.last = self.simulation.run(settle, output_times=[settle])

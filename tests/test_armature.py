@@ -8,8 +8,11 @@ import mechanisms
 import numpy as np
 import pytest
 import systems
+from matrix_elements import ELEMENTS
+from matrix_observed import everything
 from random_systems import Draft
 from tree_lab import agree
+from turns import in_turns
 
 import nexdyn as nx
 from nexdyn.joints import JOINTS
@@ -205,3 +208,38 @@ def test_lanes_march_as_each_member_alone() -> None:
     for k in (0, 8):
         alone = nx.simulate(system.with_parameters({"A.armature": armatures[k]}), 0.1, method)
         agree(batch.member(k).joint_position("A"), alone.joint_position("A"), 1e-12)
+
+
+# --- in steps that differ from the one before --------------------------------------------------------------------------
+
+
+def with_armature(kind: str, carrier: str) -> nx.System:
+    element = ELEMENTS[f"joint {kind}"]
+    return element.system(carrier, element.change("armature"))
+
+
+@pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")  # of velocities that constraints change
+@pytest.mark.parametrize(
+    ("kind", "carrier", "bdf2"),
+    in_turns(
+        (kind, carrier, bdf2)
+        for kind, cls in JOINTS.items()
+        if cls.tree and cls.nv
+        for carrier in ELEMENTS[f"joint {kind}"].carriers
+        for bdf2 in (False, True)
+    ),
+)
+def test_first_steps_of_the_potential_tell_accelerations_and_reactions(kind: str, carrier: str, bdf2: bool) -> None:
+    """What differences of a first step, or of a second one by BDF2, miss goes with the step."""
+    steps, miss = 2 if bdf2 else 1, []
+    for h in (1e-3, 2.5e-4):
+        system, end = with_armature(kind, carrier), steps * h
+        found, wanted = (
+            everything(nx.simulate(system, end, method, output_times=[end]))
+            for method in (nx.ImplicitEuler(h, bdf2=bdf2), nx.RungeKutta4(h / 8))
+        )
+        parts = ("velocity", "acceleration", "reactions")
+        miss.append(
+            [np.linalg.norm(found[x][-1] - wanted[x][-1]) / max(1.0, np.linalg.norm(wanted[x][-1])) for x in parts]
+        )
+    assert all(fine < max(0.45 * coarse, 2e-6) for coarse, fine in zip(*miss, strict=True)), miss

@@ -205,9 +205,14 @@ def may_touch(forces: Iterable[Force]) -> np.ndarray:
 def forget_nearby(tables: ForceTables) -> None:
     """The list of what may act is made anew: states of forces have been put from outside, and what friction of a contact off it holds has
     to let go."""
-    before = Watched.fields["before"]
-    tables.watched[:, before.first : before.first + before.columns] = np.nan
+    forget_seen(tables.watched)
     tables.unsettled[0] = UNSETTLED
+
+
+def forget_seen(watched: np.ndarray) -> None:
+    """Of `Watched` bodies, that they were seen: the list is made anew."""
+    before = Watched.fields["before"]
+    watched[:, before.first : before.first + before.columns] = np.nan
 
 
 def nearby_in(tables: ForceTables) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ import numpy as np
 from nexdyn.constraints.kinds import ANGLE
 from nexdyn.constraints.tables import ConstraintTables, Terms, row_units
 from nexdyn.constraints.turns import Angles
-from nexdyn.forces.tables import ForceTables, watching
+from nexdyn.forces.tables import ForceTables, Watched, WatchedBodies, watching
 from nexdyn.linalg.plan import Plan, elimination_plan, locate
 from nexdyn.model.functions import Function
 from nexdyn.model.time_kernels import time_row
@@ -164,11 +164,31 @@ def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> Sp
     if leaves_out(n == 0 and not springs.data):
         return None
     index = _with_places(plan, np.column_stack([springs.law, springs.first, springs.coordinates.pairs]))
+    coordinates = about_centres(springs.coordinates, com)
     return SpringTables(
-        index, np.array(springs.data), about_centres(springs.coordinates, com), np.ones((n, 7)), springs.near.copy(),
+        index, np.array(springs.data), coordinates, np.ones((n, 7)), springs.near.copy(),
         np.zeros((n, 3)), np.zeros((n, 16)), np.zeros((n, 2)), np.zeros(n), springs.own,
-        1.0 / row_units(springs.coordinates, length), springs.skin,
+        1.0 / row_units(springs.coordinates, length), springs.skin, _all(n), *_watching(coordinates, springs.skin, len(com)),
     )  # fmt: skip
+
+
+def _all(n: int) -> np.ndarray:
+    """A list of n, with all on it."""
+    return np.append(np.arange(n), n)
+
+
+def _watching(coordinates: ConstraintTables, skin: np.ndarray, bodies: int) -> tuple[np.ndarray, np.ndarray]:
+    """`watched`, nothing seen yet, and `slack` of ``nearby``."""
+    often = np.flatnonzero(skin)
+    watched = np.full((bodies if len(often) else 0, Watched.columns), np.nan)
+    farthest = WatchedBodies(watched).arm
+    farthest[:] = 0.0
+    for side in (0, 1) if len(often) else ():
+        place = slice(12 * side + 9, 12 * side + 12)
+        np.maximum.at(
+            farthest, coordinates.pairs[often, side], np.linalg.norm(coordinates.frames[often, place], axis=1)
+        )
+    return watched, np.array([np.median(skin[often]) if len(often) else 0.0])
 
 
 def _loads(loads: Loads, plan: Plan, com: np.ndarray, states: np.ndarray) -> LoadTables | None:
@@ -202,6 +222,7 @@ def _contacts(contacts: Contacts) -> ContactTables | None:
         return None
     return ContactTables(
         contacts.points,
+        _all(n),
         contacts.data,
         np.zeros(n),
         np.ones((n, 7)),

@@ -15,12 +15,12 @@ is regularised has
     E = dt³ μ f_n (√(|u|² + v_f²) − v_f),   f_t = −μ f_n u/√(|u|² + v_f²)
     gradient dt² μ f_n J_tᵀ u/s,   Hessian dt μ f_n J_tᵀ (1/s − u uᵀ/s³) J_t,      s = √(|u|² + v_f²)
 
-Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ, u_r and J_t of its own place
-(`take_pressure`) and keeps them while it looks for less energy: E is then convex, its gradient where the step starts is the force of the
-law, and what is found in the end is implicit in all of it. Points whose f_n is 0 are passed over. J_t is kept as its rows along two
-directions across the normal, or, where friction is regularised, along the slip and across. From |u| ≫ v_f Newton's step can go far past u
-= 0, where friction turns about; after a step that had to be shortened, `careful`, the Hessian is that of the parabola above E that
-touches it at u: 1 for 1 − F̂ F̂ᵀ, 1/s for 1/s − u uᵀ/s³.
+Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ, u_r and J_t of its own place (`take_pressure`)
+and keeps them while it looks for less energy: E is then convex, its gradient where the step starts is the force of the law, and what is
+found in the end is implicit in all of it. Points whose f_n is 0 are passed over, and those that are not on the list (``nearby``) not looked
+at. J_t is kept as its rows along two directions across the normal, or, where friction is regularised, along the slip and across. From |u| ≫
+v_f Newton's step can go far past u = 0, where friction turns about; after a step that had to be shortened, `careful`, the Hessian is that
+of the parabola above E that touches it at u: 1 for 1 − F̂ F̂ᵀ, 1/s for 1/s − u uᵀ/s³.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
     contacts.careful[0] = 1.0 if careful else 0.0
     A = Mat3Rows(work.turning, 0)
     x, past = MotionRows(work.x, 0), MotionRows(work.past, 0)
-    for n in range(len(contacts.index)):
+    for m in range(contacts.acting[len(contacts.index)]):
+        n = contacts.acting[m]
         point, own = PointEntries(contacts.index)[n], Rubbing(data, RUBBING * n)
         e = point.spring
         spring = SpringEntries(springs.index)[e]
@@ -183,7 +184,8 @@ def _(springs: Any, contacts: None, second_order: Any) -> Any:
 @defines(begin_contacts)
 def _(springs: Any, contacts: ContactTables, second_order: Any) -> Any:
     z, third = springs.data, 1.0 / 3.0
-    for n in range(len(contacts.index)):
+    for m in range(contacts.acting[len(contacts.index)]):
+        n = contacts.acting[m]
         k = PointEntries(contacts.index)[n].state
         if k >= 0:
             own = PointStates(z, k)
@@ -211,7 +213,8 @@ def _(model: Any, contacts: None, work: Any, dt: Any) -> Any:
 
 @defines(finish_contacts)
 def _(model: Any, contacts: ContactTables, work: Any, dt: Any) -> Any:
-    for n in range(len(contacts.index)):
+    for m in range(contacts.acting[len(contacts.index)]):
+        n = contacts.acting[m]
         k = PointEntries(contacts.index)[n].state
         if k >= 0:
             own, held = PointStates(model.springs.data, k), Holdings(contacts.grip)[n]
@@ -239,7 +242,8 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
     springs, slip, data = model.springs, contacts.slip, contacts.data
     J_a, J_b, g = ForceRows(contacts.J, 0), ForceRows(contacts.J, 8), ForceRows(work.gradient, 0)
     E = 0.0
-    for n in range(len(contacts.index)):
+    for m in range(contacts.acting[len(contacts.index)]):
+        n = contacts.acting[m]
         if contacts.pressure[n] == 0.0:
             continue
         point, held = PointEntries(contacts.index)[n], Holdings(contacts.grip)[n]
@@ -277,7 +281,8 @@ def _(model: Any, contacts: None, dt: Any, work: Any) -> Any:
 @defines(add_contacts_hessian)
 def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
     springs, slip, data, J, blocks = model.springs, contacts.slip, contacts.data, contacts.J, work.blocks
-    for n in range(len(contacts.index)):
+    for m in range(contacts.acting[len(contacts.index)]):
+        n = contacts.acting[m]
         if contacts.pressure[n] == 0.0:
             continue
         point, held = PointEntries(contacts.index)[n], Holdings(contacts.grip)[n]

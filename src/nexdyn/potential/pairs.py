@@ -10,15 +10,20 @@ from nexdyn.spatial.table import PoseRows
 
 @formula
 def pair_at(tables, k, X0, X):
-    """The two frames of pair k in world axes; X0 at the start of the step, X = (R, δ) now.
+    """The two frames of pair k in world axes; X0 at the start of the step, X = (R, δ) now."""
+    a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
+    return pair_of(tables, k, X0[a].p, X0[b].p, X[a], X[b])
+
+
+@formula
+def pair_of(tables, k, p_a, p_b, X_a, X_b):
+    """The same of bodies that were at p_a and p_b at the start of the step.
 
     d is summed from differences: places far from the origin cost no digits within a step.
     """
-    a, b = BodyPairs(tables.pairs)[k].a, BodyPairs(tables.pairs)[k].b
     X_aA, X_bB = PoseRows(tables.frames, 0)[k], PoseRows(tables.frames, 12)[k]
-    X_a, X_b = X[a], X[b]
     s_A, s_B = X_a.R @ X_aA.p, X_b.R @ X_bB.p
-    return Pair(X_a.R @ X_aA.R, X_b.R @ X_bB.R, s_A, s_B, (X0[b].p - X0[a].p) + ((X_b.p - X_a.p) + (s_B - s_A)))
+    return Pair(X_a.R @ X_aA.R, X_b.R @ X_bB.R, s_A, s_B, (p_b - p_a) + ((X_b.p - X_a.p) + (s_B - s_A)))
 
 
 @formula

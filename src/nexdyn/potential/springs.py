@@ -33,6 +33,7 @@ from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.model.time_kernels import time_value
 from nexdyn.potential.blocks import add_outer, add_second_entry
+from nexdyn.potential.nearby import choose_springs, listed
 from nexdyn.potential.own_states import begin_states, effort_at_end, finish_states, little_of, sample_state
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.penetration import both_ends, cancelled
@@ -169,7 +170,8 @@ def _(springs: None, second_order: Any) -> Any:
 @defines(begin_springs)
 def _(springs: SpringTables, second_order: Any) -> Any:
     state, entries, third = springs.state, SpringEntries(springs.index), 1.0 / 3.0
-    for e in range(len(entries)):
+    for m in range(listed(springs)):
+        e = springs.acting[m]
         c, r = state[e, 0], state[e, 1]
         begin_states(entries[e].law, springs.data, entries[e].first + LAW, second_order)
         if second_order:
@@ -187,8 +189,10 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
     entries, tables, past, near = SpringEntries(springs.index), springs.coordinates, springs.past, springs.near_now
     X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
     A, F = Mat3Rows(work.turning, 0), ForceRows(work.force, 0)
+    choose_springs(model, springs, work)
     E = size = guessed = 0.0
-    for e in range(len(entries)):
+    for m in range(listed(springs)):
+        e = springs.acting[m]
         spring = entries[e]
         a, b, code = spring.body_a, spring.body_b, spring.law
         pair = pair_at(tables, e, X0, X)
@@ -224,7 +228,8 @@ def _(model: Any, springs: None, t: Any, work: Any, curved: Any) -> Any:
 def _(model: Any, springs: SpringTables, t: Any, work: Any, curved: Any) -> Any:
     entries, tables, G, blocks = SpringEntries(springs.index), springs.coordinates, springs.G, work.blocks
     X0, X, A = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0)
-    for e in range(len(entries)):
+    for m in range(listed(springs)):
+        e = springs.acting[m]
         spring = entries[e]
         a, b, place, turned = spring.body_a, spring.body_b, spring.place, spring.turned
         s = springs.value[e, 2]
@@ -262,7 +267,8 @@ def _(springs: None) -> Any:
 @defines(lacks_blocks)
 def _(springs: SpringTables) -> Any:
     entries = SpringEntries(springs.index)
-    for e in range(len(entries)):
+    for m in range(listed(springs)):
+        e = springs.acting[m]
         own, s = entries[e], springs.skin[e]
         if s > 0.0 and own.place < 0 and springs.state[e, 0] < Stop(springs.data, own.first + LAW).lower + s:
             return True
@@ -277,7 +283,8 @@ def _(springs: None) -> Any:
 @defines(struck)
 def _(springs: SpringTables) -> Any:
     entries, data = SpringEntries(springs.index), springs.data
-    for e in range(len(entries)):
+    for m in range(listed(springs)):
+        e = springs.acting[m]
         i, now, before = entries[e].first + LAW, springs.value[e, 0], springs.state[e, 0]
         if entries[e].law == STOP and pressed_end(data, i, now) != pressed_end(data, i, before):
             return True
@@ -292,7 +299,8 @@ def _(springs: None, work: Any, t: Any, dt: Any) -> Any:
 @defines(finish_springs)
 def _(springs: SpringTables, work: Any, t: Any, dt: Any) -> Any:
     X0, X, state, tables = PoseRows(work.base, 0), PoseRows(work.pose, 0), springs.state, springs.coordinates
-    for e in range(len(springs.index)):
+    for m in range(listed(springs)):
+        e = springs.acting[m]
         pair, spring = pair_at(tables, e, X0, X), SpringEntries(springs.index)[e]
         if Terms(tables.terms)[e].primitive == ANGLE:
             springs.near[e] += turned(work.pose, work.x, spring.body_a, spring.body_b, axis_z(pair.R_A))
@@ -314,7 +322,8 @@ def _(springs: None, t: Any) -> Any:
 def _(springs: SpringTables, t: Any) -> Any:
     if len(springs.own) == 0:
         return
-    for e in range(len(springs.index)):
+    for m in range(listed(springs)):
+        e = springs.acting[m]
         spring = SpringEntries(springs.index)[e]
         if spring.law == CONTROLLED:
             sample_state(t, springs.data, spring.first + LAW, springs.state[e, 0], springs.state[e, 1])

@@ -201,7 +201,12 @@ def finish(model, state, work, t, dt, h, second_order):
         off_before[i], off[i] = last, here
         Q[i] = normalized(Q[i] @ exp_quaternion(at.w))
         P[i] = P[i] + at.v
-    Run(state.run).straight = 1.0 if from_line < NEARER * NEARER * from_last else 0.0
+    run = Run(state.run)
+    run.straight = 1.0 if from_line < NEARER * NEARER * from_last else 0.0
+    now = 0.0 if second_order else -0.5 * dt
+    before_it = (4.0 * run.ahead - run.ahead_before) / 3.0 if second_order else run.ahead
+    run.told = 1.0 + (now - before_it) / h
+    run.ahead_before, run.ahead = run.ahead, now
     place_bodies(model, work)
     missed = count_angles(model.angles, model.angle_frames, work.pose, work.x, work.counted, work.near)
     for k in range(len(state.near)):
@@ -214,8 +219,8 @@ def finish(model, state, work, t, dt, h, second_order):
 
 @formula
 def record(model, state, t, gap, out, r):
-    """Row r of out ← t, |C|, then q, v, a of each body but the ground, λ/dt², what is followed, states of forces, and how many steps
-    were alike."""
+    """Row r of out ← t, |C|, then q, v, a of each body but the ground, λ/dt², what is followed, states of forces, what a is of something
+    that moves with ẍ = 1, and how many steps were alike."""
     k = 2
     out[r, 0], out[r, 1] = t, gap
     for i in range(1, len(state.q)):
@@ -232,7 +237,7 @@ def record(model, state, t, gap, out, r):
     for m in range(len(state.near)):
         out[r, k + m] = state.near[m]
     record_states(model.springs, out, r, k + len(state.near))
-    out[r, out.shape[1] - 1] = run.even
+    out[r, out.shape[1] - 2], out[r, out.shape[1] - 1] = run.told, run.even
 
 
 @kernel

@@ -181,7 +181,7 @@ class AreaStates(Record):
 class Run(Record):
     """μ as a multiple of the masses that rows move; dt of the last step or 0, dt̃ and |C| of it; whether its x − x̂ lay nearer to the
     straight line of the two before than to the last; how many steps up to it were alike (of a start at rest as many as serve, 0 of a step
-    with an impact)."""
+    with an impact); of something that moves with ẍ = 1 how far v is before ẋ, now and a step before, and a (``uneven``)."""
 
     stiffness: float
     dt: float
@@ -189,6 +189,9 @@ class Run(Record):
     gap: float
     straight: float
     even: float
+    ahead: float
+    ahead_before: float
+    told: float
 
 
 class Damper(Record):
@@ -225,7 +228,7 @@ class SpringTables(NamedTuple):
     angles are near (ns,), and as scratch c, dE/dc, d²E/dc² (ns, 3), derivatives of c for x (ns, 16), c̃ and r̃ (ns, 2).
     own int64 (nz,): where in `data` the states of forces are (``own_states``), −1 of a force that is off. unit (ns,): 1 of an angle, of
     a length that of the mechanism. skin (ns,): of surfaces that are often far from each other, how near they are when the Hessian has to
-    have a block of their bodies; 0 of others, of which it always has."""
+    have a block of their bodies; 0 of others, of which it always has. acting, watched, slack: which are looked at (``nearby``)."""
 
     index: Any
     data: Any
@@ -239,6 +242,9 @@ class SpringTables(NamedTuple):
     own: Any
     unit: Any
     skin: Any
+    acting: Any
+    watched: Any
+    slack: Any
 
 
 class LoadTables(NamedTuple):
@@ -262,9 +268,10 @@ class LoadTables(NamedTuple):
 class ContactTables(NamedTuple):
     """Friction of contacts: data (19 nk,) `Rubbing` or `Regularised`; of the last `take_pressure` f_n (nk,), J (2 nk, 16), the part of u by
     surfaces that run (nk, 2) and `Holding` of what sticks (nk, 7), and whether the Hessian is to be careful (1,); as scratch u
-    and s, |F| of what sticks (nk, 3)."""
+    and s, |F| of what sticks (nk, 3). acting int64 (nk + 1,): which are looked at (``nearby``)."""
 
     index: Any
+    acting: Any
     data: Any
     pressure: Any
     grip: Any
@@ -318,7 +325,7 @@ class PotentialState(NamedTuple):
     """What a step changes.
 
     q (nb + 1, 7): unit quaternion, centre of mass; v, a (nb + 1, 6): (ω, ω̇ in the body's axes, velocity and acceleration of the centre
-    in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (6,) `Run`; near (nk,) what angles are counted near; of the last
+    in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (9,) `Run`; near (nk,) what angles are counted near; of the last
     step moved (nb + 1, 6) the increments, v_before v at its start, off x − x̂; off_before and lam_before of the one before.
     """
 

@@ -132,6 +132,20 @@ def rotor_rows(
     return B, np.einsum("ni,ni->n", e_rate, relative) + np.einsum("ni,ni->n", e, bent)
 
 
+def efforts_of_rotors(
+    rotors: Rotors, frames: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray | None = None
+) -> np.ndarray:
+    """−Σ Bᵀ I_a (B a + Ḃ V) on the bodies (nb + 1, 6), without `a` (nb + 1, 6) of what the velocities ask alone."""
+    B, rate = rotor_rows(rotors, frames, q, v)
+    index = RotorsOfJoints(rotors.joints)
+    bodies = np.stack([index.parent, index.child], axis=1)
+    if a is not None:
+        rate = rate + np.einsum("nsi,nsi->n", B, a[bodies])
+    out = np.zeros((len(q), 6))
+    np.subtract.at(out, bodies, (rotors.inertia[:, 0] * rate)[:, None, None] * B)
+    return out
+
+
 def inertia_of_rotors(rotors: Rotors, frames: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Entries of Σ Bᵀ I_a B: values, rows and columns, of a matrix (6 nb, 6 nb) without the ground."""
     B, _ = rotor_rows(rotors, frames, q)

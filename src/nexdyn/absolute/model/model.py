@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from nexdyn.absolute.model.armature import Rotors, RotorsOfJoints, inertia_of_rotors, rotor_rows, rotors_of
+from nexdyn.absolute.model.armature import Rotors, efforts_of_rotors, inertia_of_rotors, rotors_of
 from nexdyn.absolute.model.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.model.kkt import SMALL, Matrix
 from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, coordinate, driven_rows
@@ -406,11 +406,7 @@ class AbsoluteModel:
         out[:, :3] = cross_product(h, np.einsum("nji,j->ni", R, g)) - cross_product(w, np.einsum("nij,nj->ni", I, w))
         out[:, 3:] = m[:, None] * g - np.einsum("nij,nj->ni", R, cross_product(w, cross_product(w, h)))
         if len(self.rotors.joints):
-            B, drift = rotor_rows(self.rotors, self.tables.frames, q, v)
-            on, joints = np.zeros((self.nb + 1, 6)), RotorsOfJoints(self.rotors.joints)
-            bodies = np.stack([joints.parent, joints.child], axis=1)
-            np.subtract.at(on, bodies, (self.rotors.inertia[:, 0] * drift)[:, None, None] * B)
-            out += on[1:]
+            out += efforts_of_rotors(self.rotors, self.tables.frames, q, v)[1:]
         return out.reshape(-1)
 
 

@@ -28,7 +28,7 @@ from nexdyn.errors import InputError, SingularError, SolveError
 from nexdyn.forces.joint_stop import Stop
 from nexdyn.forces.nearby import soon_near
 from nexdyn.forces.surface_contact import ONE
-from nexdyn.forces.tables import SOON, ForceEntries, may_touch, nearby_in
+from nexdyn.forces.tables import SOON, ForceEntries, forget_seen, may_touch, nearby_in
 from nexdyn.integrate.methods import ImplicitEuler
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
@@ -127,7 +127,7 @@ class PotentialSimulation(BodySimulation):
         self._put_states(start_states(described_states(system), initial))
         self._check_samples()
         self._nz = len(self._own)
-        self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz + 1
+        self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz + 2
         self._newton = 0
         # the step that velocities and accelerations are differences over, and the time since
         self._over, self._since = method.dt, 0.0
@@ -185,8 +185,11 @@ class PotentialSimulation(BodySimulation):
     def lists(self) -> Mapping[str, np.ndarray]:
         if not self._touching.any():
             return {}
-        loads = self._tables.loads
-        return {"coupled": self._coupled.astype(float), **({} if loads is None else nearby_in(loads.forces))}
+        springs, points, loads = self._tables.springs, self._tables.contacts, self._tables.loads
+        found = {"coupled": self._coupled.astype(float), **({} if loads is None else nearby_in(loads.forces))}
+        if springs is not None and points is not None and len(springs.watched):
+            found |= {"springs": springs.acting, "points": points.acting, "watched by springs": springs.watched}
+        return found
 
     def put_lists(self, lists: Mapping[str, np.ndarray]) -> None:
         if lists and ((lists["coupled"] > 0.5) != self._coupled).any():
@@ -222,7 +225,7 @@ class PotentialSimulation(BodySimulation):
             often = np.flatnonzero(springs.skin)
             end = springs.data[SpringEntries(springs.index).first[often] + LAW + Stop.fields["lower"].first]
             near.append(springs.skin == 0.0)
-            near[-1][often] = springs.state[often, 0] < end + SOON * springs.skin[often]
+            near[-1][often] = self._distances(often) < end + SOON * springs.skin[often]
         if loads is not None:
             forces = loads.forces
             soon, poses = np.ones(len(forces.index), dtype=bool), np.zeros((len(state.q), 12))
@@ -237,6 +240,17 @@ class PotentialSimulation(BodySimulation):
         self._couple_those(wanted)
         return lacked
 
+    def _distances(self, springs: np.ndarray) -> np.ndarray:
+        """Of springs in the distance of two points how far these are from each other."""
+        q, tables = self._motion.q, self._tables.springs.coordinates
+        bodies, frames = tables.pairs[springs], tables.frames[springs]
+        R, p = rotation_matrix(q[:, :4]), q[:, 4:]
+        a, b = (
+            p[bodies[:, k]] + np.einsum("nij,nj->ni", R[bodies[:, k]], frames[:, 12 * k + 9 : 12 * k + 12])
+            for k in (0, 1)
+        )
+        return np.asarray(np.linalg.norm(b - a, axis=1))
+
     def forget_counters(self) -> None:
         self._newton = 0
 
@@ -247,11 +261,15 @@ class PotentialSimulation(BodySimulation):
         state.a[:] = a
         state.a[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
         run = Run(state.run)
-        run.whole, run.even = dt, 0.0 if v.any() else EVEN_BDF2  # what rests has rested in steps of any length
+        run.told, run.whole, run.even = (
+            1.0,
+            dt,
+            0.0 if v.any() else EVEN_BDF2,
+        )  # what rests has rested in steps of any length
         step.start_springs(tables, state, self._work, self.t)
         raw = self._raw_multipliers(R, lam)
         states = np.column_stack([state.q, state.v, state.a])[1:].ravel()
-        first = np.concatenate([[self.t, 0.0], states, raw, state.near, self.force_states, [np.inf]])
+        first = np.concatenate([[self.t, 0.0], states, raw, state.near, self.force_states, [1.0, np.inf]])
         self._rows.append(self._converted(first[None]))
         if self.method.adaptive:
             step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
@@ -300,6 +318,7 @@ class PotentialSimulation(BodySimulation):
         self._held = np.asarray(z, dtype=float).copy()
         if springs is not None:
             springs.data[self._own[acting]] = z[acting]
+            forget_seen(springs.watched)  # what is held off the list lets go
 
     def _check_samples(self) -> None:
         self._sampled = False
@@ -346,10 +365,11 @@ class PotentialSimulation(BodySimulation):
 
     def _converted(self, out: np.ndarray) -> np.ndarray:
         """Recorded rows with the multipliers of the model's rows."""
-        first, end = 2 + 19 * self.model.nb, out.shape[1] - 1
-        states, raw, near, own_states, alike = np.split(
+        first, end = 2 + 19 * self.model.nb, out.shape[1] - 2
+        states, raw, near, own_states, how = np.split(
             out, [first, first + len(self._tables.row_of), end - self._nz, end], axis=1
         )
+        told, alike = how.T
         off = self._own < 0
         own_states[:, off] = self._held[off]
         lam = np.zeros((len(out), self.model.nc))
@@ -363,11 +383,11 @@ class PotentialSimulation(BodySimulation):
             lam[:, rows[:, :3]] = np.einsum("snji,snj->sni", R_A, raw[:, places])
             lam[:, rows[:, 3]] = -np.einsum("snj,snj->sn", R_B[..., 1], raw[:, places + 3])
             lam[:, rows[:, 4]] = np.einsum("snj,snj->sn", R_B[..., 0], raw[:, places + 3])
-        for row in np.flatnonzero(alike[:, 0] < (EVEN_BDF2 if self.method.bdf2 else EVEN_EULER)):
-            self._settle(states[row], lam[row], near[row])
+        for row in np.flatnonzero(alike < (EVEN_BDF2 if self.method.bdf2 else EVEN_EULER)):
+            self._settle(states[row], lam[row], near[row], told[row])
         return np.concatenate([states, lam, near, own_states], axis=1)
 
-    def _settle(self, state: np.ndarray, lam: np.ndarray, near: np.ndarray) -> None:
+    def _settle(self, state: np.ndarray, lam: np.ndarray, near: np.ndarray, told: float) -> None:
         """Write into a row's velocities, accelerations and multipliers those of ``uneven``."""
         model, c = self.model, self._centres
         bodies = np.zeros((model.nb + 1, 19))
@@ -377,7 +397,7 @@ class PotentialSimulation(BodySimulation):
         q[:, 4:] -= np.einsum("nij,nj->ni", R, c)
         v[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
-        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near, self._over)
+        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near, self._over, told, c)
         w = v[:, :3]
         v[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
@@ -397,9 +417,12 @@ class PotentialSimulation(BodySimulation):
         if not short:
             self._over, self._since = dt, 0.0
         v, a, lam, off = (x.copy() for x in (state.v, state.a, state.lam, state.off))
+        run = Run(state.run)
+        told = run.ahead, run.ahead_before, run.told
         self.march_steps(dt, steps, every, look)
         if short:  # differences over next to no time are rounding
             state.v[:], state.a[:], state.lam[:], state.off[:] = v + time * a, a, lam, off
+            run.ahead, run.ahead_before, run.told = told
             self._since += time
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
