@@ -69,13 +69,13 @@ def test_what_is_left_out_changes_no_bit(method: Any, areas: bool, held: bool, m
             monkeypatch.setattr(place, "FEW", few)
         simulation: Any = simulation_of(system, method)
         found.append(simulation.run(times[-1], output_times=times))
-        if isinstance(method, nx.ImplicitEuler) and not areas and few == tables.FEW:
+        if isinstance(method, nx.ImplicitEuler) and not areas and few < 10**9:
             springs = simulation.memory()["list.springs"]
             assert springs[-1] < len(springs) - 1
     one, other = found
-    # matrices have other blocks, in another order: their sums are rounded otherwise
+    # matrices have other blocks, in another order: their sums are rounded otherwise, and bodies that strike each other enlarge it
     exact = not isinstance(method, (nx.HHT, nx.ImplicitEuler))
-    same: dict[str, Any] = {"rtol": 0.0, "atol": 0.0} if exact else {"rtol": 1e-7, "atol": 1e-7}
+    same: dict[str, Any] = {"rtol": 0.0, "atol": 0.0} if exact else {"rtol": 1e-6, "atol": 1e-6}
     np.testing.assert_allclose(one.recording.q, other.recording.q, **same)
     np.testing.assert_allclose(one.recording.v, other.recording.v, **same)
     np.testing.assert_allclose(one.recording.z, other.recording.z, **same)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from nexdyn.constraints.kinds import ANGLE
 from nexdyn.constraints.tables import ConstraintTables, Terms, row_units
@@ -25,6 +27,7 @@ from nexdyn.potential.tables import (
     CoupledRows,
     Group,
     Groups,
+    Island,
     LoadTables,
     PotentialModel,
     PotentialState,
@@ -68,7 +71,9 @@ def potential_model(
     edges = [
         pair for bodies in [*found.bodies, *spring_pairs, *load_pairs] for pair in itertools.combinations(bodies, 2)
     ]
-    plan = elimination_plan(np.full(nb, 6), np.array(edges, dtype=np.int64).reshape(-1, 2) - 1)
+    joined = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    plan = elimination_plan(np.full(nb, 6), joined - 1)
+    island = islands(nb, joined)
     diagonal = np.append(NONE, _place(plan, np.arange(1, nb + 1), np.arange(1, nb + 1))[:, 0])
 
     groups = np.array(found.groups, dtype=np.int64).reshape(-1, Group.columns)
@@ -85,8 +90,15 @@ def potential_model(
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
         energies, _loads(loads, plan, com, np.zeros(0) if energies is None else energies.data), _contacts(contacts), plan, diagonal,
         borrowed(central[:, 0], inertias(central), length, tables.pairs), float(length), reach,
-        _units(tables, groups, found.row_of, reach), *angles, _expected(tables, angles[0]),
+        _units(tables, groups, found.row_of, reach), island, np.array([island[bodies[0]] for bodies in found.bodies], dtype=np.int64),
+        *angles, _expected(tables, angles[0]),
     )  # fmt: skip
+
+
+def islands(nb: int, joined: np.ndarray) -> np.ndarray:
+    """Of each body (nb + 1,) the island that pairs `joined` (n, 2) of bodies make of them, numbered from 0; −1 of the ground."""
+    links = sp.coo_matrix((np.ones(len(joined)), (joined[:, 0] - 1, joined[:, 1] - 1)), shape=(nb, nb))
+    return np.append(NONE, connected_components(links, directed=False)[1]).astype(np.int64)
 
 
 def _expected(tables: ConstraintTables, angles: np.ndarray) -> np.ndarray:
@@ -394,5 +406,6 @@ def new_work(model: PotentialModel, state: PotentialState) -> PotentialWork:
     return PotentialWork(
         base, base.copy(), base[:, :9].copy(), x, start, free, rod, past, force, model.plan.new_vector(),
         model.plan.new_vector(), np.zeros(nr), state.near.copy(), state.near.copy(), np.zeros((len(model.slot_body), 16)),
+        np.zeros((model.island.max(initial=0) + 1, Island.columns)), np.append(1.0, np.zeros(n - 1)),
         np.zeros(nr), np.zeros(nr), model.plan.new_blocks(), model.plan.new_work(),
     )  # fmt: skip

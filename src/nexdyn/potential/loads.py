@@ -31,6 +31,7 @@ from nexdyn.kernel import formula, outlined
 from nexdyn.potential.blocks import add_second_entry
 from nexdyn.potential.carried import carried
 from nexdyn.potential.increments import coefficients, series_matrix
+from nexdyn.potential.islands import wake_joined
 from nexdyn.potential.tables import (
     BALL,
     FLOATING,
@@ -272,17 +273,26 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
 
 @formula
 def choose_loads(loads, work):
-    """Bring the list of what may act up to date at x; what is not on it any more has no Q."""
+    """Bring the list of what may act up to date at x; what is not on it any more has no Q. Whether it is another now."""
     forces = loads.forces
     if len(forces.watched) == 0:
-        return
+        return False
     X0, X, here = PoseRows(work.base, 0), PoseRows(work.pose, 0), PoseRows(loads.poses, 0)
     for i in range(len(loads.poses)):
         here[i] = Pose(X[i].R, X0[i].p + X[i].p)
-    if choose_here(forces, here):
+    anew = choose_here(forces, here)
+    if anew:
         for e in range(len(loads.index)):
             for k in range(12):
                 loads.now[e, k] = 0.0
+    return anew
+
+
+@formula
+def stands(loads, e, work):
+    """Whether load e is a surface between bodies that are still: it is as it was."""
+    entry = LoadEntries(loads.index)[e]
+    return entry.kind == SURFACE and work.still[entry.body_a] > 0.0 and work.still[entry.body_b] > 0.0
 
 
 @outlined
@@ -299,18 +309,20 @@ def add_forces(loads, t, dt, work):
     )  # fmt: skip
     E = guessed = 0.0
     h = dt * dt
-    choose_loads(loads, work)
+    anew = choose_loads(loads, work)
     for n in range(count_near(loads.forces)):
         e = loads.of_element[loads.forces.acting[n]]
         if e < 0:
             continue
         a, b = entries[e].body_a, entries[e].body_b
-        X_a, V_a, X_b, V_b = bodies_here(loads, e, dt, work)
-        status, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
-        if status != 0:
-            return E, guessed, entries[e].element
-        Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
-        now_a[e], now_b[e] = Q_a, Q_b
+        if anew or not stands(loads, e, work):
+            X_a, V_a, X_b, V_b = bodies_here(loads, e, dt, work)
+            status, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
+            if status != 0:
+                return E, guessed, entries[e].element
+            now_a[e], now_b[e] = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
+            wake_joined(work, entries[e], F_a.f @ F_a.f > 0.0)
+        Q_a, Q_b = now_a[e], now_b[e]
         change = 0.0
         if a != 0:
             g[a - 1] = g[a - 1] + -h * Q_a
@@ -486,6 +498,8 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -
         if e < 0:
             continue
         if LoadEntries(loads.index)[e].kind == SURFACE:
+            if stands(loads, e, work):
+                continue
             add_area(loads.forces.room, model, loads, e, dt, work, careful)
         else:
             add_differences(model, loads, e, t, dt, work)

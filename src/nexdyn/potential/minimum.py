@@ -138,13 +138,17 @@ def factor_hessian(model, lam, weight, mu, t, dt, work, curved, careful):
 
 @formula
 def direction(model, weight, mu, work):
-    """d in work.step by the factors that are there; returns d · ∇E of `weight`."""
+    """d in work.step by the factors that are there, 0 of bodies that are still; returns d · ∇E of `weight`."""
     step, g = work.step, work.gradient
     for i in range(len(step)):
         for k in range(WIDTH):
             step[i, k] = -g[i, k]
     subtract_penalty(model, weight, mu, work.C, work.J, step)
     solve(model.plan, work.blocks, step)
+    for i in range(len(step)):
+        if work.still[i + 1] > 0.0:
+            for k in range(WIDTH):
+                step[i, k] = 0.0
     return slope_along(work)
 
 

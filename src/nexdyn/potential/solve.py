@@ -11,7 +11,7 @@ Adaptive: with every Newton step d the multipliers follow to what C will be to f
 is what is solved, with Δλ eliminated: Newton's method for the minimum on C = 0, at a cost that knows no constraints. A step
 is judged by E with the multipliers λ⁺ and a small penalty; by these dᵀ∇E = −dᵀ H d − μ |C|² < 0 where C + J d = 0. A
 large penalty would follow the curved C = 0 in tiny steps. x and λ start from the last step. It ends when |C + J d| = |Δλ|/μ
-and what is left of x are small; where |C + J d| does not fall to a quarter, μ grows tenfold.
+and what is left of x are small, in each of the ``islands`` by itself; where |C + J d| does not fall to a quarter, μ grows tenfold.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from nexdyn.constraints.turns import Angles
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.potential.contact import take_pressure
+from nexdyn.potential.islands import LARGE, largest_error, remember_errors, rest, wake
 from nexdyn.potential.joints import along_row
 from nexdyn.potential.minimum import (
     FLATTER,
@@ -37,7 +38,7 @@ from nexdyn.potential.minimum import (
     world_gravity,
 )
 from nexdyn.potential.pairs import pair_at
-from nexdyn.potential.tables import Groups, Masses, Run
+from nexdyn.potential.tables import Groups, Islands, Masses, Run
 from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.table import MotionRows, PoseRows
 
@@ -47,7 +48,6 @@ NEWTON_LIMIT = 20
 HALVINGS = 30
 SHORT, NEAR_END = 0.5, 0.1
 """α up to which a step has been shortened, not only measured; part of an interval."""
-LARGE = 1e300
 JUDGING = 100.0
 """μ of the E by which adaptive steps are judged, as a multiple of the masses that rows move."""
 KEEP = 0.01
@@ -146,19 +146,27 @@ def between(part):
 
 @formula
 def follow(model, state, work):
-    """Δλ = μ (C + J d) in work.change. Returns the largest |C + J d| as a number, Σ Δλ C and Σ Δλ J d."""
-    mu, C, groups = state.mu, work.C, Groups(model.groups)
+    """Δλ = μ (C + J d) in work.change, 0 where bodies are still. Returns the largest |C + J d| as a number, Σ Δλ C and Σ Δλ J d."""
+    mu, C, groups, of = state.mu, work.C, Groups(model.groups), model.of_group
     gap = raised = along = 0.0
+    for n in range(len(work.islands)):
+        Islands(work.islands)[n].gap = 0.0
     for i in range(len(groups)):
+        own = Islands(work.islands)[of[i]]
         for r in range(groups[i].first, groups[i].first + groups[i].count):
+            if own.found > 0.0:
+                work.change[r] = 0.0
+                continue
             c = along_row(model, i, r, work.J, work.step)
             left = C[r] + c
             change = mu[r] * left
             work.change[r] = change
             raised += change * C[r]
             along += change * c
-            if not (model.units[r] * abs(left) <= gap):
-                gap = model.units[r] * abs(left)
+            if not (model.units[r] * abs(left) <= own.gap):
+                own.gap = model.units[r] * abs(left)
+        if not (own.gap <= gap):
+            gap = own.gap
     return gap, raised, along
 
 
@@ -202,6 +210,7 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
             E, rounding, doubt, failed = evaluate(model, lam, weight, t, dt, work)
         if failed >= 0:
             return LOAD_FAILED, failed, steps, gap_before
+        wake(model, work)
         gap = raised = slope = 0.0
         for attempt in range(2):
             status, body = factor_hessian(model, lam, weight, mu, t, dt, work, attempt == 0, alpha <= SHORT)
@@ -216,7 +225,7 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
             lam[r] += work.change[r]
         keep_start(work)
         for_turn, for_shift = scales(model, work, dt)
-        error = max(largest(work.step, 0) / for_turn, largest(work.step, 3) / for_shift)
+        error = largest_error(model, work, for_turn, for_shift)
         if not (error < LARGE and gap < LARGE):
             return NOT_FINITE, 0, steps, gap
         # what the next step would be, by how much this one is shorter than the one before
@@ -225,7 +234,11 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
         if gap <= CLOSED and (error * rate <= SMALL or stays):
             go(work, 1.0)
             return OK, 0, steps, gap
+        if len(work.islands) > 1 and rest(model, work, CLOSED, SMALL):
+            go(work, 1.0)
+            return OK, 0, steps, gap
         E, rounding, doubt, failed, alpha = search(model, lam, weight, t, dt, work, E + raised, slope)
+        remember_errors(work, alpha > SHORT)
         if gap > FALL * gap_before and gap > CLOSED:
             stiffen(state)
         gap_before, error_before = gap, error if alpha > SHORT else LARGE

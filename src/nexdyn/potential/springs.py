@@ -33,6 +33,7 @@ from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.model.time_kernels import time_value
 from nexdyn.potential.blocks import add_outer, add_second_entry
+from nexdyn.potential.islands import wake_joined
 from nexdyn.potential.nearby import choose_springs, listed
 from nexdyn.potential.own_states import begin_states, effort_at_end, finish_states, little_of, sample_state
 from nexdyn.potential.pairs import pair_at, put_rows
@@ -203,6 +204,7 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         put_rows(springs.G, e, T(A[a]) @ g.w_a, g.v_a, T(A[b]) @ g.w_b, g.v_b)
         energy, slope, curve = law(code, springs.data, spring.first, t, c, past[e, 0], past[e, 1], dt, springs.unit[e])
         springs.value[e, 0], springs.value[e, 1], springs.value[e, 2] = c, slope, curve
+        wake_joined(work, spring, slope != 0.0)
         F[a] = F[a] + Force(slope * g.w_a, slope * g.v_a)
         F[b] = F[b] + Force(slope * g.w_b, slope * g.v_b)
         E += energy

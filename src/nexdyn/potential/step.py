@@ -18,6 +18,7 @@ from nexdyn.potential import rod
 from nexdyn.potential.contact import begin_contacts, finish_contacts, renew_contacts
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.inertia import free_rate, free_turn_bdf2, slope_at, sym_solve
+from nexdyn.potential.islands import wake_all
 from nexdyn.potential.joints import add_joints
 from nexdyn.potential.loads import (
     add_loads,
@@ -83,6 +84,7 @@ def begin(model, state, work, t, dt, second_order):
     to_axis, slope, rest = Vec3Rows(work.rod, 0), Vec3Rows(work.rod, 3), ThinBodies(model.rods).rest
     h = 2.0 * dt / 3.0 if second_order else dt
     stand(model, state, work)
+    wake_all(work)
     for i in range(1, len(model.mass)):
         J, e = rod.axis(model, i)
         if second_order:

@@ -194,6 +194,16 @@ class Run(Record):
     told: float
 
 
+class Island(Record):
+    """Of bodies that only blocks of the Hessian join: by how much x is off, before and after a step of Newton's, |C + J d|, and whether
+    their x is found."""
+
+    error_before: float
+    error: float
+    gap: float
+    found: float
+
+
 class Damper(Record):
     """The head of a spring's data, before those of its law: d, f, v_f, J."""
 
@@ -214,8 +224,8 @@ class Linear(Record):
 Masses, ThinBodies, Groups, CoupledRows, Parts, Links = (
     rows_of(Central), rows_of(Thin), rows_of(Group), rows_of(Coupled), rows_of(Part), rows_of(Link),
 )  # fmt: skip
-SpringEntries, LoadEntries, PointEntries, Holdings = (
-    rows_of(SpringEntry), rows_of(LoadEntry), rows_of(PointEntry), rows_of(Holding),
+SpringEntries, LoadEntries, PointEntries, Holdings, Islands = (
+    rows_of(SpringEntry), rows_of(LoadEntry), rows_of(PointEntry), rows_of(Holding), rows_of(Island),
 )  # fmt: skip
 LAW = Damper.columns
 """Where the data of a spring's law begin among its own."""
@@ -315,6 +325,10 @@ class PotentialModel(NamedTuple):
     reach: float
     units: Any
     """(nr,) what makes numbers of the rows, lengths beside `reach`."""
+    island: Any
+    """int64 (nb + 1,) of each body the island, of those that blocks of the Hessian join; −1 of the ground. of_group (ng,): of each group of
+    rows."""
+    of_group: Any
     angles: Any
     angle_frames: Any
     expected: Any
@@ -372,6 +386,10 @@ class PotentialWork(NamedTuple):
     """(nk,) `near` of the state."""
     J: Any
     """(nr + slots, 16) derivative of each row for x of body a and of body b, 8 columns each; then slots."""
+    islands: Any
+    """(ni, 4) of each island an `Island`."""
+    still: Any
+    """(nb + 1,) 1 of bodies whose x is found, and of the ground."""
     weight: Any
     """(nr,) the μ by which steps are judged, and Δλ."""
     change: Any

@@ -60,7 +60,7 @@ from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 
-OF_HESSIAN = ("gradient", "step", "blocks", "scratch")
+OF_HESSIAN = ("gradient", "step", "islands", "blocks", "scratch")
 """What of the scratch belongs to the elimination."""
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
 """Laws of springs with states of their own, and how many."""
