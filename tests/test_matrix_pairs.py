@@ -34,6 +34,7 @@ from nexdyn.joints import JOINTS
 from nexdyn.model.coupling import COUPLINGS
 from nexdyn.model.driver import DRIVERS
 from nexdyn.model.measure import MEASURES
+from nexdyn.simulation.marches.loops import needs_rows
 
 pytestmark = [
     pytest.mark.timeout(1200),
@@ -46,7 +47,7 @@ METHODS: dict[str, tuple[nx.Method, float]] = {
     "hht": (nx.HHT(rtol=5e-6), 2e-3),
     "projection": (nx.Projection(rtol=1e-9), 4e-4),
     "baumgarte": (nx.Baumgarte(dt=2.5e-4), 1e-3),
-    "partitioning": (nx.Partitioning(rtol=1e-9), 4e-4),
+    "partitioning": (nx.Partitioning(rtol=1e-9), 1e-3),  # friction that yields within its long steps
     "bdf2": (nx.ImplicitEuler(1.25e-4, bdf2=True), 8e-3),
 }
 """With tolerances for forces that have kinks, and stops: a step over one misses its order. The worst row seen takes a third of them."""
@@ -302,7 +303,7 @@ def covered() -> tuple[list[Row], set[Any]]:
 def one_in_turn(n: int) -> dict[str, tuple[nx.Method, dict[str, Any], float, float]]:
     """The one of `IN_TURN` for row n in this run: the next that takes the row."""
     row, names = covered()[0][n], [*IN_TURN]
-    if row["carrier"] != "open" or row["driver"] != "none":
+    if row["carrier"] != "open" or row["driver"] != "none" or needs_rows(described(n)):
         names.remove("crba")
     if row["carrier"] != "open" or row["driver"] != "none" or row["coupling"] != "none":
         names.remove("cfa")

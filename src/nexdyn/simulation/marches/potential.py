@@ -217,32 +217,37 @@ class PotentialSimulation(BodySimulation):
         fresh = new_work(self._tables, self._motion)
         self._work = self._work._replace(**{name: getattr(fresh, name) for name in OF_HESSIAN})
 
-    def _couple(self) -> bool:
-        """A Hessian with blocks of the bodies that may touch soon; whether it had none of some."""
-        springs, loads, state = self._tables.springs, self._tables.loads, self._motion
+    def _couple(self, *tried: np.ndarray) -> bool:
+        """A Hessian with blocks of the bodies that may touch soon, here and where they were `tried`, poses (nb + 1, 7) of centres of mass;
+        whether it had none of some."""
+        wanted = np.logical_or.reduce([self._soon(q) for q in (self._motion.q, *tried)])
+        lacked = bool((wanted & ~self._coupled).any())
+        self._couple_those(wanted)
+        return lacked
+
+    def _soon(self, q: np.ndarray) -> np.ndarray:
+        """Which springs, and which loads behind them, may act soon where the bodies are at q."""
+        springs, loads = self._tables.springs, self._tables.loads
         near = [np.zeros(0, dtype=bool)]
         if springs is not None:
             often = np.flatnonzero(springs.skin)
             end = springs.data[SpringEntries(springs.index).first[often] + LAW + Stop.fields["lower"].first]
             near.append(springs.skin == 0.0)
-            near[-1][often] = self._distances(often) < end + SOON * springs.skin[often]
+            near[-1][often] = self._distances(often, q) < end + SOON * springs.skin[often]
         if loads is not None:
             forces = loads.forces
-            soon, poses = np.ones(len(forces.index), dtype=bool), np.zeros((len(state.q), 12))
+            soon, poses = np.ones(len(forces.index), dtype=bool), np.zeros((len(q), 12))
             if len(forces.watched):
-                poses[:, :9], poses[:, 9:] = rotation_matrix(state.q[:, :4]).reshape(-1, 9), state.q[:, 4:7]
+                poses[:, :9], poses[:, 9:] = rotation_matrix(q[:, :4]).reshape(-1, 9), q[:, 4:7]
                 soon_near(forces, poses, SOON * forces.skin[0], soon)
                 if forces.acting[-1] < len(soon):
                     soon[forces.acting[: forces.acting[-1]]] = True
             near.append(soon[LoadEntries(loads.index).element])
-        wanted = np.concatenate(near)
-        lacked = bool((wanted & ~self._coupled).any())
-        self._couple_those(wanted)
-        return lacked
+        return np.concatenate(near)
 
-    def _distances(self, springs: np.ndarray) -> np.ndarray:
+    def _distances(self, springs: np.ndarray, q: np.ndarray) -> np.ndarray:
         """Of springs in the distance of two points how far these are from each other."""
-        q, tables = self._motion.q, self._tables.springs.coordinates
+        tables = self._tables.springs.coordinates
         bodies, frames = tables.pairs[springs], tables.frames[springs]
         R, p = rotation_matrix(q[:, :4]), q[:, 4:]
         a, b = (
@@ -449,7 +454,11 @@ class PotentialSimulation(BodySimulation):
     def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
         if leg.status == solve.APART:
             self._couple()
-        elif leg.status in (solve.NOT_CONVERGED, solve.NOT_CLOSED) and self._touching.any() and self._couple():
+        elif (
+            leg.status in (solve.NOT_CONVERGED, solve.NOT_CLOSED)
+            and self._touching.any()
+            and self._couple(self._tried())
+        ):
             if self.method.adaptive:
                 self._motion.lam[:] = self._motion.lam_before
         elif leg.status != solve.OK:
@@ -515,12 +524,17 @@ class PotentialSimulation(BodySimulation):
         kept.recording.message = message
         raise SolveError(message, time=t, where=name, result=kept)
 
-    def _trial(self) -> np.ndarray:
-        """The pose (nb + 1, 7) that was tried last; that at the start of the step where it is not finite."""
+    def _tried(self) -> np.ndarray:
+        """The pose (nb + 1, 7) that was tried last, of the centres of mass; that at the start of the step where it is not finite."""
         q, poses, base = self._motion.q.copy(), self._work.pose, self._work.base
         if np.isfinite(poses).all():
             q[1:, :4] = quaternion(poses[1:, :9].reshape(-1, 3, 3))
             q[1:, 4:] = base[1:, 9:] + poses[1:, 9:]
+        return q
+
+    def _trial(self) -> np.ndarray:
+        """The same of the bodies' origins."""
+        q = self._tried()
         q[1:, 4:] -= np.einsum("nij,nj->ni", rotation_matrix(q[1:, :4]), self._centres[1:])
         return q
 
