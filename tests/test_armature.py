@@ -220,20 +220,23 @@ def with_armature(kind: str, carrier: str) -> nx.System:
 
 @pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")  # of velocities that constraints change
 @pytest.mark.parametrize(
-    ("kind", "carrier", "bdf2"),
+    ("kind", "carrier", "bdf2", "rest"),
     in_turns(
-        (kind, carrier, bdf2)
+        (kind, carrier, bdf2, rest)
         for kind, cls in JOINTS.items()
         if cls.tree and cls.nv
         for carrier in ELEMENTS[f"joint {kind}"].carriers
         for bdf2 in (False, True)
+        for rest in (0.0, 0.05)
     ),
 )
-def test_first_steps_of_the_potential_tell_accelerations_and_reactions(kind: str, carrier: str, bdf2: bool) -> None:
-    """What differences of a first step, or of a second one by BDF2, miss goes with the step."""
+def test_first_steps_of_the_potential_tell_accelerations_and_reactions(
+    kind: str, carrier: str, bdf2: bool, rest: float
+) -> None:
+    """What differences of a first step, or of a second one by BDF2, miss goes with the step; also of a much shorter one behind them."""
     steps, miss = 2 if bdf2 else 1, []
     for h in (1e-3, 2.5e-4):
-        system, end = with_armature(kind, carrier), steps * h
+        system, end = with_armature(kind, carrier), (steps + rest) * h
         found, wanted = (
             everything(nx.simulate(system, end, method, output_times=[end]))
             for method in (nx.ImplicitEuler(h, bdf2=bdf2), nx.RungeKutta4(h / 8))
@@ -242,4 +245,4 @@ def test_first_steps_of_the_potential_tell_accelerations_and_reactions(kind: str
         miss.append(
             [np.linalg.norm(found[x][-1] - wanted[x][-1]) / max(1.0, np.linalg.norm(wanted[x][-1])) for x in parts]
         )
-    assert all(fine < max(0.45 * coarse, 2e-6) for coarse, fine in zip(*miss, strict=True)), miss
+    assert all(fine < max(0.45 * coarse, 5e-6) for coarse, fine in zip(*miss, strict=True)), miss

@@ -132,6 +132,7 @@ def law(code, data, k, t, c, past, past_rate, dt, unit):
 
 
 measure_springs = generic("measure_springs", "c of all springs, and its rate, at the start of a run.")
+measure_rates = generic("measure_rates", "The rates of c alone, where the step changes.")
 begin_springs = generic("begin_springs", "c̃, r̃ and z̃ of all springs; with BDF2 from two steps.")
 add_springs = generic(
     "add_springs",
@@ -150,17 +151,36 @@ def _(model: Any, springs: None, work: Any, V: Any) -> Any:
     return None
 
 
+@formula
+def rate_at(tables, e, pair, near, X, V):
+    """ċ of spring e; the poses X, the velocities V (ω in the body)."""
+    a, b = tables.pairs[e, 0], tables.pairs[e, 1]
+    g = gradient(tables, e, 0.0, pair, near)
+    return g.w_a @ (X[a].R @ V[a].w) + g.v_a @ V[a].v + g.w_b @ (X[b].R @ V[b].w) + g.v_b @ V[b].v
+
+
 @defines(measure_springs)
 def _(model: Any, springs: SpringTables, work: Any, V: Any) -> Any:
-    entries, tables, state = SpringEntries(springs.index), springs.coordinates, springs.state
+    tables, state = springs.coordinates, springs.state
     X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
-    for e in range(len(entries)):
-        a, b = entries[e].body_a, entries[e].body_b
+    for e in range(len(springs.index)):
         pair = pair_at(tables, e, X0, X)
-        c = value(tables, e, 0.0, pair, springs.near)
-        g = gradient(tables, e, 0.0, pair, springs.near)
-        rate = g.w_a @ (X[a].R @ V[a].w) + g.v_a @ V[a].v + g.w_b @ (X[b].R @ V[b].w) + g.v_b @ V[b].v
+        c, rate = value(tables, e, 0.0, pair, springs.near), rate_at(tables, e, pair, springs.near, X, V)
         state[e, 0], state[e, 1], state[e, 2], state[e, 3] = c, rate, c, rate
+
+
+@defines(measure_rates)
+def _(springs: None, work: Any, V: Any) -> Any:
+    return None
+
+
+@defines(measure_rates)
+def _(springs: SpringTables, work: Any, V: Any) -> Any:
+    tables, state = springs.coordinates, springs.state
+    X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
+    for m in range(listed(springs)):
+        e = springs.acting[m]
+        state[e, 1] = rate_at(tables, e, pair_at(tables, e, X0, X), springs.near, X, V)
 
 
 @defines(begin_springs)

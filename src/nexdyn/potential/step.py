@@ -36,6 +36,7 @@ from nexdyn.potential.springs import (
     begin_springs,
     finish_springs,
     lacks_blocks,
+    measure_rates,
     measure_springs,
     record_states,
     sample_states,
@@ -140,6 +141,16 @@ def start_springs(model, state, work, t):
     measure_springs(model, model.springs, work, MotionRows(state.v, 0))
     measure_loads(model.loads, work, MotionRows(state.v, 0))
     sample_states(model.springs, t)
+
+
+@kernel
+def change_step(model, state, work):
+    """Rates as the velocities have them. Differences of a long step are far from those of a short one behind it, beside its length."""
+    stand(model, state, work)
+    measure_rates(model.springs, work, MotionRows(state.v, 0))
+    measure_loads(model.loads, work, MotionRows(state.v, 0))
+    run = Run(state.run)
+    run.ahead = run.ahead_before = 0.0
 
 
 @kernel

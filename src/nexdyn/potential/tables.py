@@ -181,7 +181,8 @@ class AreaStates(Record):
 class Run(Record):
     """μ as a multiple of the masses that rows move; dt of the last step or 0, dt̃ and |C| of it; whether its x − x̂ lay nearer to the
     straight line of the two before than to the last; how many steps up to it were alike (of a start at rest as many as serve, 0 of a step
-    with an impact); of something that moves with ẍ = 1 how far v is before ẋ, now and a step before, and a (``uneven``)."""
+    with an impact); of a length that grows with ẍ = 1 how far its rate is before ẋ, now and a step before, and what the rate of that is
+    (``uneven``)."""
 
     stiffness: float
     dt: float

@@ -50,6 +50,7 @@ from nexdyn.potential.tables import (
     PointEntries,
     Run,
     SpringEntries,
+    ThinBodies,
 )
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import of_fields
@@ -395,6 +396,8 @@ class PotentialSimulation(BodySimulation):
     def _settle(self, state: np.ndarray, lam: np.ndarray, near: np.ndarray, told: float) -> None:
         """Write into a row's velocities, accelerations and multipliers those of ``uneven``."""
         model, c = self.model, self._centres
+        thin = ThinBodies(self._tables.rods)
+        axes = np.where(thin.J[:, None] > 0.0, thin.e, 0.0)
         bodies = np.zeros((model.nb + 1, 19))
         bodies[0, 0], bodies[1:] = 1.0, state[2:].reshape(-1, 19)
         q, v, a = bodies[:, :7].copy(), bodies[:, 7:13].copy(), bodies[:, 13:].copy()
@@ -402,7 +405,7 @@ class PotentialSimulation(BodySimulation):
         q[:, 4:] -= np.einsum("nij,nj->ni", R, c)
         v[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
-        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near, self._over, told, c)
+        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near, self._over, told, c, axes)
         w = v[:, :3]
         v[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
@@ -423,11 +426,11 @@ class PotentialSimulation(BodySimulation):
             self._over, self._since = dt, 0.0
         v, a, lam, off = (x.copy() for x in (state.v, state.a, state.lam, state.off))
         run = Run(state.run)
-        told = run.ahead, run.ahead_before, run.told
+        told = float(run.told)
         self.march_steps(dt, steps, every, look)
         if short:  # differences over next to no time are rounding
             state.v[:], state.a[:], state.lam[:], state.off[:] = v + time * a, a, lam, off
-            run.ahead, run.ahead_before, run.told = told
+            run.told = told
             self._since += time
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
@@ -478,6 +481,7 @@ class PotentialSimulation(BodySimulation):
             state.lam[:] *= (dt / h) ** 2
             state.off[:] *= (dt / h) ** 2
             run.dt, run.whole, run.straight, run.even = 0.0, dt, 0.0, 0.0
+            step.change_step(self._tables, state, self._work)
 
     def _row(self) -> np.ndarray:
         room = np.empty((1, self._width))

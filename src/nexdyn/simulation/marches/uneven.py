@@ -13,8 +13,9 @@ v is the nearest that obeys the constraints, and with it a; M a + Cqᵀ λ, whic
     [ Cq  0   ] [μ ] = [ ν − Cq v ]      [ Cq  0   ] [δλ] = [      γ − Cq a      ]
 
 A rotor's q̈ = B V̇ + Ḃ V (``absolute.model.armature``) is a difference of angles or lengths. Of it, b is what the velocities make, with the
-centres of mass not accelerated; in the difference it stands f times, f being a of something that moves with ẍ = 1. In ball and free joints
-rotors have velocities of their own (``potential.loads``), and f is 1.
+centres of mass not accelerated; in the difference it stands f times, f being what the method tells of ẍ = 1. In ball and free joints
+rotors have velocities of their own (``potential.loads``), and f is 1. Of a thin body ω across its axis e is a difference of directions
+(``potential.rod``), off by e × (ω × (ω × e)) as those differences are, and b is less by what this makes of q̈.
 
 Where this has no solution, in a singular pose, what the step found stands. So does v where the nearest is farther than what the step
 can have missed, |δv| > 2 |h a| in the metric of M: next to a singular pose it would be rounding, enlarged.
@@ -45,9 +46,10 @@ def settled(
     h: float,
     told: float,
     centres: np.ndarray,
+    axes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """v and a (nb + 1, 6) and λ (nc,) of origins q, v at t, behind a step of h [s], under the forces that a and λ tell of;
-    told: f; centres (nb + 1, 3) of mass, in the bodies."""
+    told: f; centres (nb + 1, 3) of mass, in the bodies; axes (nb + 1, 3) of thin bodies, 0 of others."""
     M, J, none = model.mass_matrix(q), model.jacobian(q, t, near.copy()), np.zeros(model.nv)
     rates, change = v[1:].reshape(-1), a[1:].reshape(-1)
     try:
@@ -56,7 +58,7 @@ def settled(
         new_v, new_a = v.copy(), a.copy()
         if dv @ (M @ dv) <= (FARTHEST * h) ** 2 * (change @ (M @ change)):
             new_v[1:] += dv.reshape(-1, 6)
-        bent = (1.0 - told) * bends(model, q, v, centres)
+        bent = (1.0 - told) * bends(model, q, v, centres, axes)
         da, dlam = kkt.solve_surely(bent, model.gamma(q, new_v, t, near.copy()) - J @ change)
     except SingularError:
         return v, a, lam
@@ -64,11 +66,13 @@ def settled(
     return new_v, new_a, lam + dlam
 
 
-def bends(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def bends(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, centres: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """−Bᵀ I_a b (6 nb,) of the rotors whose q̈ is a difference of angles or lengths."""
     joints, rotors = list(model.system.joints.values()), model.rotors
     kept = [joints[pair].kind not in ("spherical", "free") for pair in RotorsOfJoints(rotors.joints).pair]
     R, w, turning = rotation_matrix(q[:, :4]), v[:, :3], np.zeros_like(v)
-    turning[:, 3:] = -np.einsum("nij,nj->ni", R, cross_product(w, cross_product(w, centres)))
+    turning[:, :3] = -cross_product(axes, cross_product(w, cross_product(w, axes)))
+    along = cross_product(turning[:, :3], centres) + cross_product(w, cross_product(w, centres))
+    turning[:, 3:] = -np.einsum("nij,nj->ni", R, along)
     of = Rotors(rotors.joints[kept], rotors.inertia[kept])
     return efforts_of_rotors(of, model.tables.frames, q, v, turning)[1:].reshape(-1)
