@@ -137,14 +137,14 @@ def check(seen: list[dict[str, Any]], follow: bool) -> None:
 
 def check_slider(seen: list[dict[str, Any]]) -> None:
     """It tells the time of the frame. Its component writes a value in a task of its own, which on a busy machine may come after the next
-    frame: then it tells that of the one before."""
+    frame: then it tells that of the one before, or of one between them that was never drawn."""
     behind, before = 0, None
     for last, drawn in itertools.pairwise(seen):
         if last["clock"] != drawn["clock"]:
             before = last["clock"]
         if drawn["slider"] != pytest.approx(drawn["clock"], abs=1e-5):
             behind += 1
-            assert before is None or drawn["slider"] == pytest.approx(before, abs=1e-5)
+            assert before is None or before - 1e-5 < drawn["slider"] < drawn["clock"]
     assert behind < 0.5 * len(seen)
 
 
