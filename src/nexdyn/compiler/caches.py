@@ -17,6 +17,7 @@ from typing import Any
 from nexdyn import kernel_folders
 from nexdyn.compiler import machine_code, tiers
 from nexdyn.compiler.codegen import BitcodeLibrary
+from nexdyn.compiler.interrupts import signals_wait
 from nexdyn.numba_parts import caching, compiler
 
 
@@ -99,7 +100,8 @@ class Cache(caching.FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            with signals_wait():
+                return super().load_overload(sig, target_context)
         except Exception:
             with contextlib.suppress(OSError):
                 self.flush()

@@ -67,20 +67,6 @@ def _free_modules_once() -> None:
 _free_modules_once()
 
 
-def _hear_signals_when_done() -> None:
-    """Let Ctrl-C wait until the engine has finished: see `interrupts`."""
-    if (finish := codegen.JITCodeLibrary._finalize_specific).__name__ != "finish_first":
-
-        def finish_first(self: Any) -> None:
-            with signals_wait():
-                finish(self)
-
-        codegen.JITCodeLibrary._finalize_specific = finish_first  # type: ignore[method-assign]
-
-
-_hear_signals_when_done()
-
-
 class _ArrayArgument:
     """An array of a named tuple, as an argument: where it begins, and its lengths.
 
@@ -173,6 +159,11 @@ class _Library(codegen.JITCodeLibrary):
         super().__init__(generator, name)
         self._context = llvm.create_context()
         self._final_module = llvm.parse_assembly(str(generator._create_empty_module(name)), self._context)
+
+    def _finalize_specific(self) -> None:
+        """Ctrl-C waits until the engine has finished: see ``interrupts``."""
+        with signals_wait():
+            super()._finalize_specific()
 
     def add_ir_module(self, ir_module: Any) -> None:
         for function in ir_module.functions:
