@@ -142,17 +142,15 @@ def wheels(report: Report, level: int, effort: Effort) -> None:
         system.add_force(nx.JointForce("brake", "shaft1", 5.0))
         system.add_contact(nx.Contact("teeth", "wheel0", "wheel1", foundation_a=1e12, foundation_b=1e12, damping=10.0))
         simulation: Any = simulation_of(system, nx.SemiImplicitEuler(1e-5))
-        end = 0.002 if effort.smoke else 0.05
-        ends, last = [end], [simulation.run(end, output_times=[end])]
-
-        def work(repeat: int) -> None:
-            for _ in range(repeat):
-                ends[0] += 100e-5
-                last[0] = simulation.run(ends[0], output_times=[ends[0]])
-
-        times = alternate({"nexdyn": work}, effort)["nexdyn"]
-        told = last[0].contacts("teeth")
-    row = Row(f"two wheels of {len(t)} triangles", "µs", 1e6 * float(np.median(times)) / 100.0)
+        end, k = (0.002, 20) if effort.smoke else (0.05, 500)
+        last = simulation.run(end, output_times=[end])
+        found = []
+        for _ in range(1 if effort.smoke else 7):  # of steps alone: a run tells of all contacts at its end
+            before, end = last.recording.wall_time, end + k * 1e-5
+            last = simulation.run(end, output_times=[end])
+            found.append((last.recording.wall_time - before) / k)
+        told = last.contacts("teeth")
+    row = Row(f"two wheels of {len(t)} triangles", "µs", 1e6 * float(np.median(found)))
     row.target, row.met = ("≤ 100", row.ours <= 100.0) if level == 1 else ("", None)
     report.rows.append(row)
     report.notes.append(
