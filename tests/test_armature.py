@@ -233,7 +233,7 @@ def with_armature(kind: str, carrier: str) -> nx.System:
 def test_first_steps_of_the_potential_tell_accelerations_and_reactions(
     kind: str, carrier: str, bdf2: bool, rest: float
 ) -> None:
-    """What differences of a first step, or of a second one by BDF2, miss goes with the step; also of a much shorter one behind them."""
+    """The error is of first order in the step, in a first step and by BDF2 in a second one; also behind a much shorter last step."""
     steps, miss = 2 if bdf2 else 1, []
     for h in (1e-3, 2.5e-4):
         system, end = with_armature(kind, carrier), (steps + rest) * h

@@ -1,4 +1,4 @@
-"""Islands of bodies under ImplicitEuler: what has converged waits for nobody, moves as if alone, and wakes where something strikes it."""
+"""Islands of bodies under ImplicitEuler: each converges by itself, moves as if alone, and is solved again where a body strikes it."""
 
 from __future__ import annotations
 

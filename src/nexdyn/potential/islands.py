@@ -42,7 +42,7 @@ def wake(model, work):
 
 @formula
 def largest_error(model, work, for_turn, for_shift):
-    """By how much d moves bodies of each island, beside what errors of θ and δ are measured by; the largest of all."""
+    """The error of each island: the largest of |θ| and |δ| of d in units of `for_turn` and `for_shift`. Returns the largest."""
     most = 0.0
     for n in range(len(work.islands)):
         Islands(work.islands)[n].error = 0.0

@@ -145,7 +145,7 @@ def start_springs(model, state, work, t):
 
 @kernel
 def change_step(model, state, work):
-    """Rates as the velocities have them. Differences of a long step are far from those of a short one behind it, beside its length."""
+    """Set the rates of springs and loads from the velocities. Those of the last step are differences, enlarged by a shorter step."""
     stand(model, state, work)
     measure_rates(model.springs, work, MotionRows(state.v, 0))
     measure_loads(model.loads, work, MotionRows(state.v, 0))

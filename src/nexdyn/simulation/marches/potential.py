@@ -324,7 +324,7 @@ class PotentialSimulation(BodySimulation):
         self._held = np.asarray(z, dtype=float).copy()
         if springs is not None:
             springs.data[self._own[acting]] = z[acting]
-            forget_seen(springs.watched)  # what is held off the list lets go
+            forget_seen(springs.watched)  # friction off the list is released
 
     def _check_samples(self) -> None:
         self._sampled = False
