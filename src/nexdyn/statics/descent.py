@@ -38,6 +38,8 @@ more."""
 LEAST_LOAD = 1e-3
 SMALLEST = 1e-12
 """A step of Newton's method below this [rad, L] ends the search, where r is what rounding leaves."""
+LAST = 1e-5
+"""The longest step [rad, L] where |r| is small enough already."""
 SUFFICIENT = 1e-4
 DOWN = 20
 """How many steps lead down where surfaces run."""
@@ -143,7 +145,14 @@ class Search:
 
     def newton(self, here: Rest, K: Any) -> Array:
         """d of K y = Tᵀ r, of least norm where K is singular."""
-        return np.asarray(here.T @ scipy.linalg.lstsq(K, here.T.T @ here.r, cond=1e-12)[0])
+        U, sizes, V = np.linalg.svd(K)
+        along = U.T @ (here.T.T @ here.r)
+        moves = self.moves(along, sizes, K) & (sizes > 1e-12 * sizes[0])
+        return np.asarray(here.T @ (V[moves].T @ (along[moves] / sizes[moves])))
+
+    def moves(self, along: Array, sizes: Array, K: Any) -> Array:
+        """Along which motions a step goes: not where K is flat and what acts `along` is rounding, or one that nothing holds would drift."""
+        return (sizes > self.flat(K)) | (np.abs(along) > 0.1 * TOLERANCE * self.size)
 
     def downhill(self, here: Rest, K: Any) -> Array:
         """A step that leads down: Newton's, or with the eigenvalues of K by their size. Along an eigenvector it is no longer than a step
@@ -155,6 +164,7 @@ class Search:
             if d @ here.r > 0.0:
                 return d
         along = vectors.T @ (here.T.T @ here.r)
+        along = np.where(self.moves(along, np.abs(values), K), along, 0.0)
         steps, moves = along / np.maximum(np.abs(values), flat), here.T @ vectors
         parts = np.abs(steps) * np.linalg.norm(moves.reshape(-1, 2, 3, len(steps)), axis=2).max(axis=0)
         over = np.maximum(parts[0] / self.longest, parts[1] / self.farthest)
@@ -236,7 +246,8 @@ class Search:
                 left_alone = self.nearest or self.acting.runs or not iteration or not n
                 leaving = None if left_alone else self.saddle(here, K)
                 if leaving is None:
-                    return here, K, left, iteration
+                    here = self.settled(here, K) if n else here
+                    return here, K, float(np.abs(here.r).max(initial=0.0)), iteration
                 d = leaving
             elif not direct:
                 d = self.downhill(here, K)
@@ -251,6 +262,15 @@ class Search:
             f"balance, body {name!r} still moves; give q0 nearer to it, or check forces",
             time=self.t, where=name,
         )  # fmt: skip
+
+    def settled(self, here: Rest, K: Any) -> Rest:
+        """One step of Newton's method more: |r| may be small while what is soft is still off by |r| / κ."""
+        d = self.newton(here, K)
+        if not SMALLEST < float(np.abs(d).max()) <= LAST:
+            return here
+        q = self.closed(self.model.moved(here.q, self.units * d))
+        there = here if q is None else self.at(q)
+        return there if np.abs(there.r).max() < np.abs(here.r).max() else here
 
     def flat(self, K: Any) -> float:
         """The size below which an eigenvalue of K counts as 0."""

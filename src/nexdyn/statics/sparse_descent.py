@@ -126,6 +126,9 @@ class SparseSearch(Search):
         vectors = self._lowest(here, K, 1)[1]
         return 1e-2 * vectors[:, 0] / np.linalg.norm(vectors[:, 0])
 
+    def settled(self, here: Rest, K: Any) -> Rest:
+        return super().settled(here, K) if self._is_definite(here, K, -self.flat(K)) is not None else here
+
     def _is_definite(self, here: Rest, K: Any, shift: float, mass: Any = None) -> SaddleMatrix | None:
         """K + shift M (1 by default), factored, if it is positive definite on Cq d = 0."""
         try:
