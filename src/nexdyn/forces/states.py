@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from nexdyn.forces import actuator, kinds
+from nexdyn.forces.nearby import count as count_near
 from nexdyn.forces.page import keep
-from nexdyn.forces.tables import ForceEntries, ForceTables
+from nexdyn.forces.tables import UNSETTLED, ForceEntries, ForceTables
 from nexdyn.forces.torsion_spring import Twist, keep_reference
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, overloaded
@@ -63,6 +64,10 @@ def wound(forces, i):
     return Twist(forces.data, ForceEntries(forces.index)[forces.winding[i]].first)
 
 
+stretches = generic("stretches", "Of how many stretches y consists whose states may differ from 0.")
+stretch = generic("stretch", "The p-th of these: (first, end).")
+look_at_all = generic("look_at_all", "States have been put from outside.")
+look_at_less = generic("look_at_less", "A step is done: K of contacts off the list ← 0.")
 put_states = generic("put_states", "z of the forces from y[first:].")
 put_rates = generic("put_rates", "K[i, first:] = ż.")
 record_states = generic("record_states", "out[r, first:] = z.")
@@ -77,6 +82,76 @@ sample_forces = generic(
 )
 
 
+def are_few(forces, y):
+    """Whether states of forces on the list alone are looked at: those of the others are 0, as are their rates in K. In lanes all are."""
+    return isinstance(y, np.ndarray) and forces.unsettled[0] <= 0.0
+
+
+@overloaded(are_few)
+def _are_few(forces, y):
+    if not hasattr(y, "dtype"):
+        return lambda forces, y: False
+    return lambda forces, y: forces.unsettled[0] <= 0.0
+
+
+@defines(stretches)
+def _(forces: None, y: Any) -> Any:
+    return 1
+
+
+@defines(stretches)
+def _(forces: ForceTables, y: Any) -> Any:
+    return 2 + count_near(forces) if are_few(forces, y) else 1
+
+
+@defines(stretch)
+def _(forces: None, p: Any, first: Any, size: Any) -> Any:
+    return 0, size
+
+
+@defines(stretch)
+def _(forces: ForceTables, p: Any, first: Any, size: Any) -> Any:
+    if forces.unsettled[0] > 0.0:
+        return 0, size
+    if p == 0:
+        return 0, first
+    if p > count_near(forces):
+        return first + count(forces), size
+    force = ForceEntries(forces.index)[forces.acting[p - 1]]
+    return first + force.state, first + force.state + force.states
+
+
+@defines(look_at_all)
+def _(forces: None) -> Any:
+    return None
+
+
+@defines(look_at_all)
+def _(forces: ForceTables) -> Any:
+    forces.unsettled[0] = UNSETTLED
+
+
+@defines(look_at_less)
+def _(forces: None, K: Any, first: Any) -> Any:
+    return None
+
+
+@defines(look_at_less)
+def _(forces: ForceTables, K: Any, first: Any) -> Any:
+    if len(forces.watched) == 0 or forces.unsettled[0] <= 0.0:
+        return
+    forces.unsettled[0] -= 1.0
+    n = 0
+    for e in range(len(forces.index)):
+        if n < count_near(forces) and forces.acting[n] == e:
+            n += 1
+            continue
+        force = ForceEntries(forces.index)[e]
+        for i in range(len(K)):
+            for m in range(first + force.state, first + force.state + force.states):
+                K[i, m] = 0.0
+
+
 @defines(put_states)
 def _(forces: None, y: Any, first: Any) -> Any:
     return None
@@ -84,8 +159,14 @@ def _(forces: None, y: Any, first: Any) -> Any:
 
 @defines(put_states)
 def _(forces: ForceTables, y: Any, first: Any) -> Any:
-    for m in range(count(forces)):
-        keep(forces.z, m, y[first + m])
+    if are_few(forces, y):
+        for n in range(count_near(forces)):
+            force = ForceEntries(forces.index)[forces.acting[n]]
+            for m in range(force.state, force.state + force.states):
+                keep(forces.z, m, y[first + m])
+    else:
+        for m in range(count(forces)):
+            keep(forces.z, m, y[first + m])
     for i in range(len(forces.winding)):
         keep_reference(forces.data, wound(forces, i), y[first + count(forces) + i])
 
@@ -97,7 +178,14 @@ def _(forces: None, K: Any, i: Any, first: Any) -> Any:
 
 @defines(put_rates)
 def _(forces: ForceTables, K: Any, i: Any, first: Any) -> Any:
-    for m in range(count(forces) + len(forces.winding)):
+    begin = 0
+    if are_few(forces, K):
+        begin = count(forces)
+        for n in range(count_near(forces)):
+            force = ForceEntries(forces.index)[forces.acting[n]]
+            for m in range(force.state, force.state + force.states):
+                K[i, first + m] = forces.rate[m]
+    for m in range(begin, count(forces) + len(forces.winding)):
         K[i, first + m] = forces.rate[m]
 
 
@@ -156,7 +244,9 @@ def _(forces: None, y: Any, K: Any, i: Any, first: Any) -> Any:
 
 @defines(confine_states)
 def _(forces: ForceTables, y: Any, K: Any, i: Any, first: Any) -> Any:
-    for e in range(len(forces.index)):
+    few = are_few(forces, y)
+    for n in range(count_near(forces) if few else len(forces.index)):
+        e = forces.acting[n] if few else n
         force = ForceEntries(forces.index)[e]
         if of_contact(forces, e) > 0:
             for m in range(force.state, force.state + force.states):
@@ -180,7 +270,8 @@ def _(forces: None) -> Any:
 @defines(next_sample)
 def _(forces: ForceTables) -> Any:
     when = np.inf
-    for e in range(len(forces.index)):
+    for n in range(count_near(forces)):
+        e = forces.acting[n]
         if is_sampled(forces, e):
             when = min(when, actuator.DriveStates(forces.z, ForceEntries(forces.index)[e].state).next)
     return when
@@ -194,7 +285,8 @@ def _(forces: None, t: Any, q: Any, v: Any, y: Any, first: Any) -> Any:
 @defines(sample_forces)
 def _(forces: ForceTables, t: Any, q: Any, v: Any, y: Any, first: Any) -> Any:
     entries, count = ForceEntries(forces.index), 0
-    for e in range(len(entries)):
+    for n in range(count_near(forces)):
+        e = forces.acting[n]
         if is_sampled(forces, e):
             force = entries[e]
             k, own = force.first, actuator.DriveStates(forces.z, force.state)

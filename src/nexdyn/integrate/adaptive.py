@@ -20,6 +20,8 @@ from nexdyn.integrate.problem import (
     OK,
     STEP_TOO_SMALL,
     confine,
+    look_at_all,
+    look_at_less,
     next_sample,
     rates_aside,
     recentre,
@@ -179,6 +181,7 @@ def march_adaptive(problem, pair, numbers, t_end, work, every, times, y, y_old, 
     alpha = 1.0 / pair.error_order - 0.75 * beta
     row, spent = 0, 0
     status, bad = OK, -1
+    look_at_all(problem)
     if control.first_stage_known == 0.0:
         status = rates_aside(problem, t, y, K, 0)
         control.first_stage_known = 1.0
@@ -209,7 +212,7 @@ def march_adaptive(problem, pair, numbers, t_end, work, every, times, y, y_old, 
         spent += stages - 1
         if status != OK:
             break
-        advance(h, pair.b, y, K, size)
+        advance(problem, h, pair.b, y, K, size)
         bad = first_not_finite(y, size)
         error = error_norm(pair.E, h, K, rtol, atol, s, size) if bad < 0 else np.inf
         if error <= 1.0 and end == stages:
@@ -273,6 +276,7 @@ def march_adaptive(problem, pair, numbers, t_end, work, every, times, y, y_old, 
             # the last stage belongs to the state before
             status = rates_aside(problem, t, y, K, 0)
             spent += 1
+        look_at_less(problem, K)
     control.t, control.dt, control.last_error = t, dt, old
     control.evaluations += spent
     return status, row, bad

@@ -10,12 +10,16 @@ from nexdyn.integrate.problem import (
     NOT_FINITE,
     OK,
     confine,
+    look_at_all,
+    look_at_less,
     next_sample,
     rates_aside,
     recentre,
     record,
     settle,
     stage_rates,
+    stretch,
+    stretches,
     take_samples,
 )
 from nexdyn.kernel import formula, inlined, kernel, shared
@@ -31,11 +35,22 @@ def first_not_finite(y, size):
 
 
 @formula
-def first_beyond(y, most, size):
+def first_beyond(y, most, begin, end):
     """The first component that is NaN or of greater size than `most` allows; −1 if none is."""
-    for m in range(size):
+    for m in range(begin, end):
         if not (abs(y[m]) <= most[m]):
             return m
+    return -1
+
+
+@formula
+def beyond(problem, y, most, size):
+    """`first_beyond` of what may differ from 0."""
+    for p in range(stretches(problem, y)):
+        begin, end = stretch(problem, p, size)
+        bad = first_beyond(y, most, begin, end)
+        if bad >= 0:
+            return bad
     return -1
 
 
@@ -47,8 +62,10 @@ def evaluate(problem, A, c, t, dt, y, stage, K, size, first):
         for j in range(i):
             h = dt * A[i, j]
             if h != 0.0:
-                for m in range(size):
-                    stage[m] = at[m] + h * K[j, m]
+                for p in range(stretches(problem, y)):
+                    begin, end = stretch(problem, p, size)
+                    for m in range(begin, end):
+                        stage[m] = at[m] + h * K[j, m]
                 at = stage
         t_i = t + c[i] * dt
         status = stage_rates(problem, t_i, at, K, i)
@@ -60,13 +77,15 @@ def evaluate(problem, A, c, t, dt, y, stage, K, size, first):
 
 
 @inlined
-def advance(dt, b, y, K, size):
+def advance(problem, dt, b, y, K, size):
     """y ← y + dt Σ b_i K_i."""
-    for m in range(size):
-        total = b[0] * K[0, m]
-        for i in range(1, len(b)):
-            total = total + b[i] * K[i, m]
-        y[m] = y[m] + dt * total
+    for p in range(stretches(problem, y)):
+        begin, end = stretch(problem, p, size)
+        for m in range(begin, end):
+            total = b[0] * K[0, m]
+            for i in range(1, len(b)):
+                total = total + b[i] * K[i, m]
+            y[m] = y[m] + dt * total
 
 
 @inlined
@@ -90,6 +109,7 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, most, st
     """
     row, size = 0, K.shape[1]
     t = t0 + k * dt
+    look_at_all(problem)
     while k < k_stop:
         t = t0 + k * dt
         at, last, kept = t, False, False
@@ -112,20 +132,24 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, most, st
                 if size > 2 * n:
                     broken = first_not_finite(K[0], 2 * n) >= 0
                 semi_implicit_step(problem, h, y, K, n)
-                if size > 2 * n and first_beyond(y, most, 2 * n) < 0:
+                if size > 2 * n and first_beyond(y, most, 0, 2 * n) < 0:
                     # ξ and z by v⁺ half way: at the start what goes round with a body would leave its circle, and friction not see it
-                    for m in range(size):
-                        stage[m] = 0.5 * y[m] if m < n else y[m]
+                    for p in range(stretches(problem, y)):
+                        begin, end = stretch(problem, p, size)
+                        for m in range(begin, end):
+                            stage[m] = 0.5 * y[m] if m < n else y[m]
                     status = stage_rates(problem, at + 0.5 * h, stage, K, 0)
                     if status != OK:
                         return status, k, row, -1, at + 0.5 * h
                     for m in range(n):
                         y[m] = h * K[0, m]
-                    for m in range(2 * n, size):
-                        y[m] = y[m] + h * K[0, m]
+                    for p in range(stretches(problem, y)):
+                        begin, end = stretch(problem, p, size)
+                        for m in range(max(begin, 2 * n), end):
+                            y[m] = y[m] + h * K[0, m]
             else:
-                advance(h, b, y, K, size)
-            bad = first_beyond(y, most, size)
+                advance(problem, h, b, y, K, size)
+            bad = beyond(problem, y, most, size)
             if bad >= 0:
                 # the state just kept is no use where its acceleration was not finite already
                 spoilt = kept and (broken if semi_implicit and size > 2 * n else first_not_finite(K[0], 2 * n) >= 0)
@@ -136,6 +160,7 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, most, st
             status = settle(problem, at, y, K)
             if status != OK and status != MOVED:
                 return status, k, row, -1, at
+            look_at_less(problem, K)
         k += 1
     return OK, k, row, -1, t
 
@@ -146,6 +171,7 @@ def sample(problem, t, y, K, n, out):
 
     Returns (status, component that is not finite).
     """
+    look_at_all(problem)
     take_samples(problem, t, y)
     status = rates_aside(problem, t, y, K, 0)
     if status != OK:

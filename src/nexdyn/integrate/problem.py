@@ -18,6 +18,10 @@ A formulation defines these for its own type of problem with `@defines(rates)`:
                                      and its rates in K[i]; no other rates know of it
     record(problem, t, y, K, out, r) row r of out ← (t, q, v, a) with a from K[0, :]
     scale(problem, y, s, n)          s[:] = magnitudes beside which errors of y are judged
+    stretches(problem, y)            how many stretches y is looked at in: what lies in none is 0, and its rates in all rows of K
+    stretch(problem, p, size)        (first, end) of the p-th
+    look_at_all(problem)             from here on y and K are anything: one stretch
+    look_at_less(problem, K)         a step is done, and settled
     next_sample(problem)             when the next sample of z is due; a step ends there
     take_samples(problem, t, y)      samples that are due at t into z; returns how many
 """
@@ -37,6 +41,10 @@ recentre = generic("recentre", "Move the chart's base to the present position.")
 settle = generic("settle", "Bring the state at t back to the constraints; returns a status.")
 confine = generic("confine", "z to its bounds at the state whose rates were evaluated last.")
 record = generic("record", "Write t, q, v, a.")
+stretches = generic("stretches", "How many stretches of y may differ from 0.")
+stretch = generic("stretch", "Where the p-th of them begins, and where it ends.")
+look_at_all = generic("look_at_all", "y and K have been put from outside.")
+look_at_less = generic("look_at_less", "After a step: what is 0 need not be looked at in the next.")
 next_sample = generic("next_sample", "When something is sampled next; ∞ for never.")
 take_samples = generic("take_samples", "Take the samples that are due at t into y; how many there were.")
 scale = generic("scale", "Magnitudes of the components of y.")
@@ -78,6 +86,26 @@ def _stage_rates(problem, t, y, K, i):
     if tables_of_forces(problem) > MANY:
         return lambda problem, t, y, K, i: rates_aside(problem, t, y, K, i)
     return lambda problem, t, y, K, i: rates(problem, t, y, K, i)
+
+
+@defines(stretches)
+def _(problem: Any, y: Any) -> Any:
+    return 1
+
+
+@defines(stretch)
+def _(problem: Any, p: Any, size: Any) -> Any:
+    return 0, size
+
+
+@defines(look_at_all)
+def _(problem: Any) -> Any:
+    return None
+
+
+@defines(look_at_less)
+def _(problem: Any, K: Any) -> Any:
+    return None
 
 
 @defines(next_sample)

@@ -222,6 +222,26 @@ def _(problem: TreeProblem, t: float, y: Any, K: Any, i: float) -> Any:
     return OK
 
 
+@defines(integration.stretches)
+def _(problem: TreeProblem, y: Any) -> Any:
+    return states.stretches(problem.forces, y)
+
+
+@defines(integration.stretch)
+def _(problem: TreeProblem, p: Any, size: Any) -> Any:
+    return states.stretch(problem.forces, p, 2 * problem.n, size)
+
+
+@defines(integration.look_at_all)
+def _(problem: TreeProblem) -> Any:
+    states.look_at_all(problem.forces)
+
+
+@defines(integration.look_at_less)
+def _(problem: TreeProblem, K: Any) -> Any:
+    states.look_at_less(problem.forces, K, 2 * problem.n)
+
+
 @defines(integration.next_sample)
 def _(problem: TreeProblem) -> Any:
     return states.next_sample(problem.forces)

@@ -40,7 +40,21 @@ from nexdyn.constraints.turns import Angles
 from nexdyn.constraints.verbs import gradient
 from nexdyn.forces import states
 from nexdyn.generic import defines
-from nexdyn.integrate.problem import OK, confine, next_sample, rates, recentre, record, scale, settle, take_samples
+from nexdyn.integrate.problem import (
+    OK,
+    confine,
+    look_at_all,
+    look_at_less,
+    next_sample,
+    rates,
+    recentre,
+    record,
+    scale,
+    settle,
+    stretch,
+    stretches,
+    take_samples,
+)
 from nexdyn.integrate.stabilised import Damping, rate, speed2
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.linalg.lu import factor, solve
@@ -254,6 +268,26 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, i: Any) -> Any:
             K[i, n + o + c] = s.d1[b, c]
     states.put_rates(problem.acts.forces, K, i, 2 * n)
     return status
+
+
+@defines(stretches)
+def _(problem: BodyProblem, y: Any) -> Any:
+    return states.stretches(problem.acts.forces, y)
+
+
+@defines(stretch)
+def _(problem: BodyProblem, p: Any, size: Any) -> Any:
+    return states.stretch(problem.acts.forces, p, 12 * (len(problem.s.q1) - 1), size)
+
+
+@defines(look_at_all)
+def _(problem: BodyProblem) -> Any:
+    states.look_at_all(problem.acts.forces)
+
+
+@defines(look_at_less)
+def _(problem: BodyProblem, K: Any) -> Any:
+    states.look_at_less(problem.acts.forces, K, 12 * (len(problem.s.q1) - 1))
 
 
 @defines(next_sample)

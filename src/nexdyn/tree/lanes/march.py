@@ -99,7 +99,7 @@ def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K,
             if size > 2 * n:
                 states_step(problem, t, dt, y, stage, K, n, size)
         else:
-            advance(dt, b, y, K, size)
+            advance(problem, dt, b, y, K, size)
         if not all_finite(y, size):
             mark_failed(y, size, k, Failures(failed))
         recentre(problem, y, K, 0)

@@ -207,6 +207,26 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
     return OK
 
 
+@defines(integration.stretches)
+def _(problem: LoopProblem, y: Any) -> Any:
+    return states.stretches(problem.tree.forces, y)
+
+
+@defines(integration.stretch)
+def _(problem: LoopProblem, p: Any, size: Any) -> Any:
+    return states.stretch(problem.tree.forces, p, 2 * problem.tree.n, size)
+
+
+@defines(integration.look_at_all)
+def _(problem: LoopProblem) -> Any:
+    states.look_at_all(problem.tree.forces)
+
+
+@defines(integration.look_at_less)
+def _(problem: LoopProblem, K: Any) -> Any:
+    states.look_at_less(problem.tree.forces, K, 2 * problem.tree.n)
+
+
 @defines(integration.next_sample)
 def _(problem: LoopProblem) -> Any:
     return states.next_sample(problem.tree.forces)
