@@ -126,6 +126,7 @@ SLIPS = {
     "hht": (0.0, 5e-7),
     "dopri": (0.0, 5e-7),
     "bdf2": (0.0, 2e-8),
+    "semi-implicit": (2e-5, 2e-9),
 }
 """By how much a brick slips at most, and in a turn of the plate there and back [m], in steps or with tolerances as they are; a part of
 these in a part of the steps."""

@@ -263,6 +263,15 @@ SAMPLE = random.Random(TURN).sample(PLACES, 30)
 """Of this run: elements on carriers under ways."""
 
 
+def test_what_the_ledger_calls_unseen_is_not_seen() -> None:
+    """All of it: what compares motions may come to see more."""
+    unseen = {
+        (e.element, e.carrier, attribute) for e in read().entries if e.kind == UNSEEN for attribute in e.attributes
+    }
+    seen = {(key, change) for key in unseen if not (change := max(reference_change(*key).values())) < SEEN}
+    assert not seen
+
+
 @pytest.mark.parametrize(("element", "way", "carrier"), SAMPLE)
 def test_a_sample_of_all_cells_is_as_the_ledger_has_it(element: str, way: str, carrier: str) -> None:
     known = {(e.element, e.carrier, attribute, e.way): e.kind for e in read().entries for attribute in e.attributes}

@@ -184,8 +184,6 @@ def checked_call(function: F) -> F:
 def _calling(function: F, fault_of: Callable[[tuple[Any, ...], Mapping[str, Any]], InputError | None]) -> F:
     @functools.wraps(function)
     def called(*arguments: Any, **given: Any) -> Any:
-        if (other := _other(function, arguments, given, 0)) is not None:
-            raise fault_of(arguments, given) or other
         try:
             return function(*arguments, **given)
         except TypeError:
@@ -194,4 +192,10 @@ def _calling(function: F, fault_of: Callable[[tuple[Any, ...], Mapping[str, Any]
                 raise error from None
             raise
 
-    return called  # type: ignore[return-value]
+    @functools.wraps(function)
+    def looked_at(*arguments: Any, **given: Any) -> Any:
+        if (other := _other(function, arguments, given, 0)) is not None:
+            raise fault_of(arguments, given) or other
+        return called(*arguments, **given)
+
+    return looked_at if _needing(function) else called  # type: ignore[return-value]

@@ -76,8 +76,8 @@ from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.kernel import formula, inlined, kernel, outlined, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
-from nexdyn.spatial.lanes import count, greater
-from nexdyn.spatial.table import MotionRows, PoseRows
+from nexdyn.spatial.lanes import count, greater, sqrt
+from nexdyn.spatial.table import MotionRows, PoseRows, row
 
 OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL, DEPENDENT, APART = range(7)
 """How a march ends; APART: where the matrix has no block of bodies that may touch now."""
@@ -161,6 +161,13 @@ def new_motion(s, h, alpha, corrected, length):
     total_of_x = total(sum_of_x)
     size = of_row(s.most, x_most, length) + (total_of_x - total_of_x)  # `larger` passes NaN over
     return size, of_row(s.most, change_most, length), of_row(s.most, a_most, length)
+
+
+@formula
+def weight(tables, length):
+    """|g|, beside which accelerations are rounded where bodies are held; lengths beside `length`."""
+    x, y, z = row(tables.gravity, 0), row(tables.gravity, 1), row(tables.gravity, 2)
+    return sqrt(x * x + y * y + z * z) / length
 
 
 @formula
@@ -306,7 +313,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):
     leads nowhere, once more from a0, λ0. Returns a status and the error of the positions."""
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
     bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), size_of(s, h, memory)
-    error_of, failed = error_constant(alpha) * h * h, STALLED
+    error_of, failed, g = error_constant(alpha) * h * h, STALLED, weight(tables, length)
     Steps(acts.step).h = h
     shift(tables, s, alpha, h, length, memory)
     foretold = memory.smooth > 0.0
@@ -319,7 +326,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):
         while True:
             k = memory.k
             size, change, most = new_motion(s, h, alpha, k > 0.0, length)
-            verdict = newton_verdict(memory, size, change, most, bh2, error_of) if k > 0.0 else ON
+            verdict = newton_verdict(memory, size, change, most, g, bh2, error_of) if k > 0.0 else ON
             if verdict == DONE:
                 return OK if turns_known(tables, s, memory) else UNCOUNTED, memory.error
             if verdict == LOST:

@@ -17,7 +17,7 @@ from math import inf
 
 from nexdyn.absolute.motion import lane_rows  # noqa: F401  (rows of packs)
 from nexdyn.absolute.motion.equations import residual_here
-from nexdyn.absolute.motion.hht import accept, error_constant, new_motion, predict
+from nexdyn.absolute.motion.hht import accept, error_constant, new_motion, predict, weight
 from nexdyn.absolute.motion.newton import (
     CAUTIOUS,
     LOST,
@@ -38,6 +38,7 @@ from nexdyn.kernel import formula, shared
 from nexdyn.linalg.rows import WIDTH, flat
 from nexdyn.records import Record
 from nexdyn.spatial.lanes import LANES, OneLane, count, doubles, if_less
+from nexdyn.spatial.lanes import lane as of_lane
 
 ACTING, FAILED = 0, 1
 NEVER = -1
@@ -111,7 +112,7 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memories, state, numbers):
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
     bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), Numbers(numbers).length
     error_of = error_constant(alpha) * h * h
-    of, most, left = Numbers(numbers), s.most.data, 0
+    of, most, left, g = Numbers(numbers), s.most.data, 0, weight(tables, length)
     for i in range(LANES):
         memories[i].shifted_for = h
         memories[i].extrapolated = 1.0 if memories[i].smooth > 0.0 else 0.0
@@ -133,7 +134,9 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memories, state, numbers):
                 continue
             verdict = ON
             if memory.k > 0.0:
-                verdict = newton_verdict(memory, most[0, 0, i], most[0, 1, i], most[0, 2, i], bh2, error_of)
+                verdict = newton_verdict(
+                    memory, most[0, 0, i], most[0, 1, i], most[0, 2, i], of_lane(g, i), bh2, error_of
+                )
             if verdict == LOST:
                 turned_back = True
                 if memory.extrapolated > 0.0:

@@ -23,9 +23,10 @@ over areas do, without symmetry (`whole`).
 Damping. Over a kink, as where a contact closes, corrections go to and fro: Δx_k > 0.8 Δx_{k−1} from the third on. Then the part p of
 a correction that is taken is halved, down to 1/10, else doubled, up to 1; sizes are those of whole corrections.
 
-Rounding. Divided by β h², what rounding leaves of C, and how far it drives x, is not known beforehand. It is learnt: a small correction
-that a new matrix makes no smaller is what rounding leaves. The mean of such corrections is the floor; it falls with any smaller
-correction, and by 3 % a step, so that it is asked for again.
+Rounding. Where bodies rest, accelerations are what is left of gravity: a correction of 2e-11 β h² |g| is rounding. Else, divided by
+β h², what rounding leaves of C, and how far it drives x, is not known beforehand. It is learnt: a small correction that a new matrix
+makes no smaller is what rounding leaves. The mean of such corrections is the floor; it falls with any smaller correction, and by 3 % a
+step, so that it is asked for again.
 
 Predictor. x starts on the polynomial through the last accepted steps: of degree 0 after a hard step (5 iterations), then 1, then 2.
 Where the polynomial misses by more than the accelerations have changed, to expect no change would have been better, and for ten
@@ -77,8 +78,8 @@ LEAST_THETA, LEAST_GROWTH = 1e-3, 1e-6
 NO_WORSE = 3e-3
 """θ of a matrix whose second correction was too near rounding to tell: it is no worse."""
 
-ROUNDING = 1e-18
-"""Correction that is rounding anywhere."""
+ROUNDING, OF_GRAVITY = 1e-18, 2e-11
+"""Correction that is rounding anywhere; of β h² |g|, from which accelerations are what is left where bodies rest."""
 MEASURABLE, CLEAR_OF_FLOOR = 1e-14, 30.0
 """Least correction of which θ can be told, and in parts of what rounding was seen to leave."""
 ABOVE_FLOOR = 2.0
@@ -295,9 +296,11 @@ def rounding(memory):
 
 
 @formula
-def has_converged(memory, theta, size, bh2_a):
+def has_converged(memory, theta, size, bh2_a, bh2_g):
     """θ/(1 − θ) ‖Δx‖ ≤ κ, or nothing but rounding is left."""
-    return (theta < SLOW and theta / (1.0 - theta) * size <= wanted_error(memory, bh2_a)) or size <= rounding(memory)
+    return (theta < SLOW and theta / (1.0 - theta) * size <= wanted_error(memory, bh2_a)) or size <= max(
+        rounding(memory), OF_GRAVITY * bh2_g
+    )
 
 
 @formula
@@ -328,10 +331,11 @@ def note_floor(memory, size):
 
 
 @formula
-def newton_verdict(memory, correction, change, most, bh2, error_of):
+def newton_verdict(memory, correction, change, most, weight, bh2, error_of):
     """ON with another correction, whose matrix `assemble` tells, DONE, or LOST.
 
-    correction, change, most: |p Δa| of the last one, |a⁺ − a| and |a⁺|, as `hht.new_motion` returns them; error_of: e/|a⁺ − a|.
+    correction, change, most: |p Δa| of the last one, |a⁺ − a| and |a⁺|, as `hht.new_motion` returns them; weight: |g|, as `hht.weight`
+    does; error_of: e/|a⁺ − a|.
     """
     k, nth, part = memory.k, memory.nth, memory.part
     size = correction * (bh2 / part)
@@ -345,7 +349,7 @@ def newton_verdict(memory, correction, change, most, bh2, error_of):
     if nth == 2.0:
         learn_contraction(memory, theta)
     memory.floor = min(memory.floor, max(size, 0.5 * memory.floor))
-    if has_converged(memory, theta, size, bh2 * most):
+    if has_converged(memory, theta, size, bh2 * most, bh2 * weight):
         note_converged(memory, bh2 * change)
         return DONE
     if is_floor(memory, theta, size):
