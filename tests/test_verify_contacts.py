@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 import nexdyn as nx
 from nexdyn.problems import contact_machines as machines
-from nexdyn.problems import impacts, slopes, tippe_top, transmissions
+from nexdyn.problems import contacts, impacts, slopes, tippe_top, transmissions, wheels
 from nexdyn.problems.problem import Problem, Run
 
 G = 9.81
@@ -165,6 +165,42 @@ def test_what_is_stiffer_is_nearer_to_the_rigid_answer(monkeypatch: pytest.Monke
             found = off(replace(problem, scale=(1.0, 1.0)), nx.HHT(rtol=1e-7))
             errors.append(found)
         assert errors[0] == pytest.approx(2.0 * errors[1], rel=0.2), problem.name
+
+
+ROUND = -2.0 / 3.0
+"""Of what a ball gives."""
+LATE = {"corners": -1 / 2, "ball": -1 / 3, "area": -1 / 3}
+"""Of the speed that is gained until springs of friction bear: as the root of what these give."""
+BY_STIFFNESS: dict[str, tuple[Problem, Callable[[float], nx.System], tuple[float, ...]]] = {
+    "sliding": (contacts.SLIDING, lambda k: contacts.block(contacts.STEEP, contacts.MU, harder=k), (LATE["corners"],)),
+    "conveyor": (contacts.CONVEYOR, lambda k: contacts.conveyor(k), (0.0, -1.0, ROUND)),
+    "rolling": (contacts.ROLLING, lambda k: contacts.ball(contacts.FLAT, (0, 0, 0), damping=1.0, stiffness=1e9 * k), (ROUND,)),
+    "bowling": (contacts.BOWLING, lambda k: contacts.ball(0.0, (2, 0, 0), damping=1.0, stiffness=1e9 * k), (ROUND,)),
+    "skidding": (impacts.SKIDDING, lambda k: impacts.skidding(1e9 * k), (LATE["ball"], LATE["ball"])),
+    "wheel": (wheels.WHEEL, lambda k: wheels.wheels(wheels.SOFT * k), (0.0, LATE["area"], LATE["area"])),
+}  # fmt: skip
+"""Problems whose answers are those of rigid bodies, by times their stiffness, and the power of it with which each quantity is off; 0 where
+it is not."""
+
+
+@pytest.mark.parametrize("name", BY_STIFFNESS)
+def test_answers_of_rigid_bodies_are_off_by_a_power_of_the_stiffness(name: str) -> None:
+    problem, build, powers = BY_STIFFNESS[name]
+    t, off_by = sorted(problem.reference), []
+    for k in (1.0, 8.0, 64.0):
+        known = (
+            {x: tuple(x * gain for gain in wheels.gains(wheels.SOFT * k)) for x in t}
+            if name == "wheel"
+            else problem.reference
+        )
+        result = nx.simulate(build(k), t[-1], nx.HHT(rtol=1e-9), output_times=[0.0, *t])
+        off_by.append(np.abs(problem.observe(result)[1:] - [known[x] for x in t]).max(axis=0))
+    for power, errors in zip(powers, np.transpose(off_by), strict=True):
+        if power == 0.0:
+            assert errors.max() < 1e-9
+        else:
+            # a ball that spins up also turns on less than R: 11 % at first
+            assert errors[:-1] / errors[1:] == pytest.approx(8.0**-power, rel=0.12), (power, errors)
 
 
 def test_what_turns_in_a_bearing_tends_to_the_rigid_answer() -> None:

@@ -51,10 +51,10 @@ PRESSED = G / (4.0 * STIFF)
 """Depth of each corner of a block of 1 kg on the level."""
 
 
-def block(lean: float, friction: float, belt: float | None = None) -> System:
-    """A block of 1 kg at rest on a plane that leans by `lean`; or on a belt that moves, level."""
+def block(lean: float, friction: float, belt: float | None = None, harder: float = 1.0) -> System:
+    """A block of 1 kg at rest on a plane that leans by `lean`; or on a belt that moves, level. harder: times the stiffness."""
     system = System("block", gravity=(G * math.sin(lean), 0.0, -G * math.cos(lean)))
-    top = 0.05 - PRESSED * math.cos(lean)
+    top = 0.05 - PRESSED / harder * math.cos(lean)
     system.add_body("block", mass=1.0, position=(0.0, 0.0, top), shapes=[Box((0.3, 0.3, 0.1))])
     system.add_joint(Free("free", "ground", "block"))
     system.add_body("plane", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[HalfSpace()])
@@ -63,7 +63,8 @@ def block(lean: float, friction: float, belt: float | None = None) -> System:
     else:
         system.add_joint(Prismatic("runs", "ground", "plane", axis=(1, 0, 0)))
         system.add_driver(Driver("drive", "runs", f"={belt}*t"))
-    system.add_contact(Contact("on", "block", "plane", stiffness=STIFF, exponent=1.0, damping=50.0, friction=friction))
+    law: dict[str, Any] = {"stiffness": harder * STIFF, "exponent": 1.0, "damping": 50.0, "friction": friction}
+    system.add_contact(Contact("on", "block", "plane", **law))
     return system
 
 
@@ -96,18 +97,19 @@ RUNS = 1.0
 """Speed of the surface of a conveyor [m/s]."""
 
 
-def conveyor() -> System:
-    """A block and a ball of 1 kg on a conveyor."""
+def conveyor(harder: float = 1.0) -> System:
+    """A block and a ball of 1 kg on a conveyor. harder: times their stiffness."""
+    stiff, round_ = harder * STIFF, harder * ROUND
     system = System("conveyor", gravity=(0.0, 0.0, -G))
-    system.add_body("block", mass=1.0, position=(0.0, -1.0, 0.05 - PRESSED), shapes=[Box((0.3, 0.3, 0.1))])
-    system.add_body("ball", mass=1.0, position=(0.0, 1.0, R - (G / ROUND) ** (2.0 / 3.0)), shapes=[Sphere(R)])
+    system.add_body("block", mass=1.0, position=(0.0, -1.0, 0.05 - PRESSED / harder), shapes=[Box((0.3, 0.3, 0.1))])
+    system.add_body("ball", mass=1.0, position=(0.0, 1.0, R - (G / round_) ** (2.0 / 3.0)), shapes=[Sphere(R)])
     system.add_body("conveyor", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[HalfSpace()])
     system.add_joint(Fixed("stands", "ground", "conveyor"))
     law: dict[str, Any] = {"friction": MU, "surface_velocity_b": (RUNS, 0.0, 0.0)}
     system.add_joint(Free("block free", "ground", "block"))
     system.add_joint(Free("ball free", "ground", "ball"))
-    system.add_contact(Contact("block on", "block", "conveyor", stiffness=STIFF, exponent=1.0, damping=50.0, **law))
-    system.add_contact(Contact("ball on", "ball", "conveyor", stiffness=ROUND, damping=1.0, **law))
+    system.add_contact(Contact("block on", "block", "conveyor", stiffness=stiff, exponent=1.0, damping=50.0, **law))
+    system.add_contact(Contact("ball on", "ball", "conveyor", stiffness=round_, damping=1.0, **law))
     return system
 
 

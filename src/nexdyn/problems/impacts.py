@@ -101,10 +101,9 @@ HERTZ = Problem(
 STEEP, SLIPPERY = 0.6, 0.1
 
 
-def skidding() -> System:
+def skidding(stiffness: float = 1e9) -> System:
     """A ball at rest on a slope that is too steep for it to roll."""
     system = System("skidding", gravity=(G * math.sin(STEEP), 0.0, -G * math.cos(STEEP)))
-    stiffness = 1e9
     pressed = (G * math.cos(STEEP) / stiffness) ** (2.0 / 3.0)
     system.add_body("ball", mass=1.0, position=(0.0, 0.0, R - pressed), shapes=[Sphere(R)])
     system.add_joint(Free("free", "ground", "ball"))

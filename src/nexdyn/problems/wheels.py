@@ -28,30 +28,30 @@ GRIPS, SLIDES = 0.4, 0.15
 """Friction of the two wheels."""
 
 
-def depth_on(weight: float) -> float:
-    """How deep a wheel stands that presses with `weight` [N]."""
-    d = (weight / (SOFT * WIDTH * 4.0 / 3.0 * math.sqrt(2.0 * R))) ** (2.0 / 3.0)
+def height_on(soft: float) -> float:
+    """Height of an axle over the ground [m], so soft."""
+    weight = MASS * G * math.cos(STEEP)
+    d = (weight / (soft * WIDTH * 4.0 / 3.0 * math.sqrt(2.0 * R))) ** (2.0 / 3.0)
     for _ in range(20):
         half = 2.0 * math.asin(math.sqrt(0.5 * d / R))
         area = R * R * (half - 0.5 * math.sin(2.0 * half))
-        d -= (area - weight / (SOFT * WIDTH)) / (2.0 * R * math.sin(half))
-    return d
+        d -= (area - weight / (soft * WIDTH)) / (2.0 * R * math.sin(half))
+    return R - d
 
 
-AXLE = R - depth_on(MASS * G * math.cos(STEEP))
-"""Height of an axle over the ground [m]."""
 SPIN, ACROSS = 0.5 * MASS * R * R, MASS * (3.0 * R * R + WIDTH * WIDTH) / 12.0
 
 
-def wheels() -> System:
-    """Two wheels on a slope, whose axles are y."""
+def wheels(soft: float = SOFT) -> System:
+    """Two wheels on a slope, whose axles are y; on ground as soft as that."""
+    axle = height_on(soft)
     system = System("wheels", gravity=(G * math.sin(STEEP), 0.0, -G * math.cos(STEEP)))
     turned = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
     for name, y, friction in (("rolls", -1.0, GRIPS), ("slides", 1.0, SLIDES)):
         shape = Cylinder(R, WIDTH, orientation=turned)
-        system.add_body(name, mass=MASS, inertia=(ACROSS, SPIN, ACROSS), position=(0.0, y, AXLE), shapes=[shape])
+        system.add_body(name, mass=MASS, inertia=(ACROSS, SPIN, ACROSS), position=(0.0, y, axle), shapes=[shape])
         system.add_joint(Free(f"{name} free", "ground", name))
-        system.add_contact(Contact(f"{name} on", name, foundation_b=SOFT, friction=friction))
+        system.add_contact(Contact(f"{name} on", name, foundation_b=soft, friction=friction))
     return system
 
 
@@ -61,10 +61,15 @@ def speeds(result: Result) -> np.ndarray:
     return np.column_stack([*along, result.angular_velocity("slides").values[:, 1]])
 
 
-ROLLS = G * math.sin(STEEP) / (1.0 + SPIN / (MASS * AXLE * AXLE))
-DOWN = G * (math.sin(STEEP) - SLIDES * math.cos(STEEP))
-SPINS = SLIDES * G * math.cos(STEEP) * MASS * AXLE / SPIN
+def gains(soft: float = SOFT) -> tuple[float, float, float]:
+    """What those gain in a second."""
+    s = height_on(soft)
+    rolls = G * math.sin(STEEP) / (1.0 + SPIN / (MASS * s * s))
+    slides = G * (math.sin(STEEP) - SLIDES * math.cos(STEEP))
+    return rolls, slides, SLIDES * G * math.cos(STEEP) * MASS * s / SPIN
+
+
 WHEEL = Problem(
     "wheel", "wheels that roll and slide down a slope", "Coulomb's law", wheels, {"v": "m/s", "v sliding": "m/s", "ω sliding": "rad/s"},
-    {t: (t * ROLLS, t * DOWN, t * SPINS) for t in (0.2, 0.5)}, speeds, touching(1.05e-3), (1.0, 1.0, 10.0),
+    {t: tuple(t * gain for gain in gains()) for t in (0.2, 0.5)}, speeds, touching(1.05e-3), (1.0, 1.0, 10.0),
 )  # fmt: skip
