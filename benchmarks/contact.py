@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import nexdyn as nx
-from benchmarks.bounce import BALLS, BOXES, bounce
+from benchmarks.bounce import BALLS, BOXES, ROLLING, bounce
 from benchmarks.measure import Effort, Report, Row, alternate, clock, quartiles
 from benchmarks.meshes import gear, split
 from nexdyn.simulation.choice import simulation_of
@@ -68,7 +68,7 @@ def run(effort: Effort) -> Report:
     for what in (BOXES, BALLS):
         for name in METHODS:
             piles(report, what, name, effort)
-    for what in (BALLS, BOXES):
+    for what in (BALLS, BOXES, ROLLING):
         for n in (4,) if effort.smoke else (10, 100):
             bounce(report, what, n, effort)
     return report

@@ -6,10 +6,12 @@ Marches are imported when they are chosen: each brings a formulation of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 from nexdyn.errors import InputError, is_one_of
 from nexdyn.integrate.methods import HHT, OF_TREES, ImplicitEuler, IndexOne, Loops, Method, method_of
+from nexdyn.model.once import unchanged
 from nexdyn.model.system import System
 from nexdyn.simulation.needs import needs_bodies
 
@@ -55,8 +57,10 @@ def simulation_of(
     """The simulation for a method, or for a system; arguments as for `nx.simulate`."""
     from nexdyn.assembly.notices import degrees_notices, tell
 
-    simulation = _simulation_of(system, method, dynamics, loops, options)
-    simulation.tell_start(on_gap)
+    # what a run goes on from may change parameters on the way
+    with unchanged() if options.get("initial") is None else nullcontext():
+        simulation = _simulation_of(system, method, dynamics, loops, options)
+        simulation.tell_start(on_gap)
     if options.get("initial") is None and simulation.warnings is not None:
         simulation.warnings += tell(degrees_notices(system, options.get("q0")), on_gap, None)
     return simulation
