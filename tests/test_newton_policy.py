@@ -23,7 +23,7 @@ fitted, after_acceptance, after_rejection = (
 )
 
 
-def corrections(memory: Memory, sizes: Iterable[float], error: float = 1.0) -> list[int]:
+def corrections(memory: Memory, sizes: Iterable[float], error: float = 1.0, weight: float = 0.0) -> list[int]:
     """The verdicts on corrections of these sizes, until one is not ON; new matrices are made as they are asked for."""
     found: list[int] = []
     for size in sizes:
@@ -31,7 +31,7 @@ def corrections(memory: Memory, sizes: Iterable[float], error: float = 1.0) -> l
             note_refactored(memory, H)
         part = memory.part
         corrected(memory)
-        found.append(verdict(memory, part * size, error, 0.0, 1.0, 1.0))
+        found.append(verdict(memory, part * size, error, 0.0, weight, 1.0, 1.0))
         if found[-1] != ON:
             break
     return found
@@ -111,6 +111,11 @@ def test_what_rounding_leaves_is_learnt_and_ends_the_next_step() -> None:
     begin(memory, H)
     assert memory.assemble == 0.0
     assert corrections(memory, [1e-5, 1e-9, 0.5e-13], 1e-14) == [ON, ON, DONE]
+
+
+def test_at_rest_what_is_small_beside_gravity_and_in_no_position_is_rounding() -> None:
+    for weight, ends in ((0.0, ON), (1e-7, ON), (1.0, DONE)):  # 2e-11 |g| is less than 1e-16, and more
+        assert corrections(started(), [1e-15, 0.9e-16], 1e-20, weight) == [ON, ends]
 
 
 def test_the_predictor_takes_polynomials_of_the_past_as_far_as_it_went_smoothly() -> None:

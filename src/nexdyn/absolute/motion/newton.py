@@ -23,10 +23,10 @@ over areas do, without symmetry (`whole`).
 Damping. Over a kink, as where a contact closes, corrections go to and fro: Δx_k > 0.8 Δx_{k−1} from the third on. Then the part p of
 a correction that is taken is halved, down to 1/10, else doubled, up to 1; sizes are those of whole corrections.
 
-Rounding. Where bodies rest, accelerations are what is left of gravity: a correction of 2e-11 β h² |g| is rounding. Else, divided by
-β h², what rounding leaves of C, and how far it drives x, is not known beforehand. It is learnt: a small correction that a new matrix
-makes no smaller is what rounding leaves. The mean of such corrections is the floor; it falls with any smaller correction, and by 3 % a
-step, so that it is asked for again.
+Rounding. Where bodies rest, accelerations are what is left of gravity: a correction of 2e-11 β h² |g| is rounding, up to 1e-16. Else,
+divided by β h², what rounding leaves of C, and how far it drives x, is not known beforehand. It is learnt: a small correction that a new
+matrix makes no smaller is what rounding leaves. The mean of such corrections is the floor; it falls with any smaller correction, and by
+3 % a step, so that it is asked for again.
 
 Predictor. x starts on the polynomial through the last accepted steps: of degree 0 after a hard step (5 iterations), then 1, then 2.
 Where the polynomial misses by more than the accelerations have changed, to expect no change would have been better, and for ten
@@ -78,8 +78,9 @@ LEAST_THETA, LEAST_GROWTH = 1e-3, 1e-6
 NO_WORSE = 3e-3
 """θ of a matrix whose second correction was too near rounding to tell: it is no worse."""
 
-ROUNDING, OF_GRAVITY = 1e-18, 2e-11
-"""Correction that is rounding anywhere; of β h² |g|, from which accelerations are what is left where bodies rest."""
+ROUNDING, OF_GRAVITY, UNSEEN = 1e-18, 2e-11, 1e-16
+"""Correction that is rounding anywhere; of β h² |g|, from which accelerations are what is left where bodies rest; what of that no position
+shows."""
 MEASURABLE, CLEAR_OF_FLOOR = 1e-14, 30.0
 """Least correction of which θ can be told, and in parts of what rounding was seen to leave."""
 ABOVE_FLOOR = 2.0
@@ -299,7 +300,7 @@ def rounding(memory):
 def has_converged(memory, theta, size, bh2_a, bh2_g):
     """θ/(1 − θ) ‖Δx‖ ≤ κ, or nothing but rounding is left."""
     return (theta < SLOW and theta / (1.0 - theta) * size <= wanted_error(memory, bh2_a)) or size <= max(
-        rounding(memory), OF_GRAVITY * bh2_g
+        rounding(memory), min(UNSEEN, OF_GRAVITY * bh2_g)
     )
 
 
