@@ -90,6 +90,14 @@ def test_a_matrix_serves_steps_about_its_own(h: float, serves: bool) -> None:
     assert (memory.assemble == 0.0) == serves
 
 
+def test_a_matrix_that_needed_one_correction_serves_on_though_its_contraction_is_not_known() -> None:
+    memory = started()
+    assert memory.theta_new > newton.REUSE and is_worn(memory)
+    for k, worn in ((1.0, False), (2.0, True)):
+        memory.k_last = k
+        assert is_worn(memory) == worn
+
+
 def test_corrections_that_go_to_and_fro_are_shortened_and_grow_again() -> None:
     memory = started()
     assert corrections(memory, [1e-3, 1e-3, 1e-3, 1e-3]) == [ON] * 4 and memory.part == 0.25

@@ -15,10 +15,10 @@ with e the step's own error; or where Δx_k is no more than rounding leaves (bel
 Contraction before it is measured. θ of a first correction is not known. That of a matrix which is n steps old is taken as
 θ = θ_new + 2 n θ′: θ_new was measured with the last new matrix, θ′ by how much it has grown a step since.
 
-When a matrix is made anew. A new one costs about two iterations. It is made before the step where θ_new + n θ′ > 0.15, where the last
-step took more than two iterations above what a new matrix takes, or where h has changed by more than a factor of 2; and within the
-iteration where θ > 0.3, or corrections go to and fro. Slow with a new matrix: its form is at fault, and the next has all of what contacts
-over areas do, without symmetry (`whole`).
+When a matrix is made anew. A new one costs about two iterations. It is made before the step where θ_new + n θ′ > 0.15, or where the last
+step took more than two iterations above what a new matrix takes, but not after one correction alone; where h has changed by more than
+a factor of 2; and within the iteration where θ > 0.3, or corrections go to and fro. Slow with a new matrix: its form is at fault, and the
+next has all of what contacts over areas do, without symmetry (`whole`).
 
 Damping. Over a kink, as where a contact closes, corrections go to and fro: Δx_k > 0.8 Δx_{k−1} from the third on. Then the part p of
 a correction that is taken is halved, down to 1/10, else doubled, up to 1; sizes are those of whole corrections.
@@ -213,9 +213,9 @@ def weights(memory, h):
 
 @formula
 def is_worn(memory):
-    """Whether a new matrix costs less than what the one at hand would take longer."""
+    """Whether a new matrix costs less than what the one at hand would take longer; not where that needed one correction alone."""
     theta = memory.theta_new + memory.age * memory.theta_growth
-    return theta > REUSE or memory.k_last > memory.k_new + REFACTOR_COST_IN_ITERATIONS
+    return memory.k_last != 1.0 and (theta > REUSE or memory.k_last > memory.k_new + REFACTOR_COST_IN_ITERATIONS)
 
 
 @formula
