@@ -151,7 +151,7 @@ class Search:
         return np.asarray(here.T @ (V[moves].T @ (along[moves] / sizes[moves])))
 
     def moves(self, along: Array, sizes: Array, K: Any) -> Array:
-        """Along which motions a step goes: not where K is flat and what acts `along` is rounding, or one that nothing holds would drift."""
+        """Along which motions a step goes. A motion that nothing holds, of flat K, is left out where the load `along` it is rounding."""
         return (sizes > self.flat(K)) | (np.abs(along) > 0.1 * TOLERANCE * self.size)
 
     def downhill(self, here: Rest, K: Any) -> Array:

@@ -165,7 +165,7 @@ def new_motion(s, h, alpha, corrected, length):
 
 @formula
 def weight(tables, length):
-    """|g|, beside which accelerations are rounded where bodies are held; lengths beside `length`."""
+    """|g| in units of `length`: accelerations of bodies that rest have its rounding."""
     x, y, z = row(tables.gravity, 0), row(tables.gravity, 1), row(tables.gravity, 2)
     return sqrt(x * x + y * y + z * z) / length
 
