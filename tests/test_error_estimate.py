@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from mechanisms import four_bar
@@ -48,6 +50,33 @@ def test_a_second_run_measures_the_error_of_every_coordinate_under_every_method(
     assert "hinge" in str(found) and type(method).__name__ in str(found)
     with pytest.raises(nx.UnknownNameError, match="hinge"):
         found.joint_position("hnge")
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("signal", [{"time": 0.333}, {"joint": "hinge", "value": 0.2}], ids=["time", "angle"])
+def test_errors_behind_an_event_are_measured(method: nx.Method, signal: dict[str, Any]) -> None:
+    """What a hinge that turns freely does when its spring begins to act; with both signals at whatever time between two steps."""
+
+    def hinge() -> nx.System:
+        system = nx.System("hinge", gravity=(0, 0, 0))
+        system.parameter("K", 0.0)
+        system.add_body("link", mass=1.0, inertia=(1, 1, 1))
+        system.add_joint(nx.Revolute("hinge", "ground", "link", axis=(0, 1, 0), stiffness="=K", v0=0.9))
+        system.add_event(nx.Event("harder", parameters={"K": 100.0}, once=True, **signal))
+        return system
+
+    result = nx.simulate(hinge(), 2.0, method, error_estimate=True)
+    found = result.error_estimate
+    assert found is not None
+    t, told = result.t.values, found.errors["time"].values
+    behind = t > result.events[0]["time"] + 1e-6
+    assert (told > result.events[0]["time"]).sum() >= min(behind.sum() - 2, 300)
+    asked = told[told > 0.0]
+    exact = nx.simulate(hinge(), 2.0, nx.DormandPrince(rtol=1e-12, atol=1e-13), output_times=asked)
+    of_exact = np.abs(exact.t.values[:, None] - asked).argmin(axis=0)
+    rows = np.abs(t[:, None] - asked).argmin(axis=0)
+    there = np.abs(result.joint_position("hinge").values[rows] - exact.joint_position("hinge").values[of_exact]).max()
+    assert 0.5 * there < np.nanmax(found.joint_position("hinge").values) < 3.0 * there
 
 
 LOOP_METHODS = [nx.RungeKutta4(2e-2), nx.HHT(dt=5e-3), nx.Projection(dt=2e-2), nx.ImplicitEuler(2e-3)]

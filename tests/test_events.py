@@ -56,6 +56,109 @@ def test_an_event_of_a_time_takes_one_step_to_it(name: str, tolerance: float) ->
     assert len(result.t) == rows - name.startswith(("implicit", "bdf2"))
 
 
+# --- where a run begins ---------------------------------------------------------------------------------------------
+
+STEPS_AND_TOLERANCES: dict[str, Any] = {
+    **OF_STEPS, "dopri5": nx.DormandPrince(), "bogacki-shampine": nx.BogackiShampine32(), "dop853": nx.DOP853(), "adaptive hht": nx.HHT(),
+    "adaptive baumgarte": nx.Baumgarte(), "adaptive projection": nx.Projection(), "adaptive partitioning": nx.Partitioning(),
+}  # fmt: skip
+DONE: dict[str, dict[str, Any]] = {
+    "parameters": {"parameters": {"K": 100.0}},
+    "off": {"off": "push"},
+    "action": {"action": lambda state: state.velocity.update(hinge=[3.0])},
+}
+
+
+def wheel(*events: nx.Event, K: float = 1.0) -> nx.System:
+    """A wheel on a spring, which a torque turns."""
+    system = nx.System("wheel", gravity=(0, 0, 0))
+    system.parameter("K", K)
+    system.parameter("T", 0.3)
+    system.add_body("wheel", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Revolute("hinge", "ground", "wheel", axis=(0, 0, 1), stiffness="=K", q0=1.0))
+    system.add_force(nx.JointForce("push", "hinge", 2.0))
+    for event in events:
+        system.add_event(event)
+    return system
+
+
+@pytest.mark.parametrize("does", DONE)
+@pytest.mark.parametrize("name", STEPS_AND_TOLERANCES)
+def test_an_event_at_the_start_happens_there(name: str, does: str) -> None:
+    """As one that comes a billionth of a second later does."""
+    method = STEPS_AND_TOLERANCES[name]
+    first, later = (nx.simulate(wheel(nx.Event("e", time=t, **DONE[does])), 0.5, method) for t in (0.0, 1e-9))
+    assert [event["time"] for event in first.events] == [0.0]
+    assert first.joint_position("hinge").values[-1] == pytest.approx(later.joint_position("hinge").values[-1], abs=2e-5)
+    assert first.energy().total.values[-1] == pytest.approx(later.energy().total.values[-1], rel=2e-4)
+    assert np.all(np.diff(first.t.values) > 0.0)
+    assert np.all(np.isfinite(first.joint_acceleration("hinge").values))
+
+
+def test_a_run_may_end_where_it_begins() -> None:
+    result = nx.simulate(wheel(nx.Event("e", time=0.0, stop=True)), 0.5, nx.RungeKutta4(1e-3))
+    assert result.t.values.tolist() == [0.0]
+    assert "event 'e' ended the run at t = 0 s" in result.message
+
+
+def test_events_at_the_start_happen_in_the_order_they_are_given_and_once() -> None:
+    events = [nx.Event("hard", time=0.0, parameters={"K": 100.0}), nx.Event("free", time=0.0, off="push")]
+    result = nx.simulate(wheel(*events), 0.5, nx.RungeKutta4(1e-3))
+    assert [event["name"] for event in result.events] == ["hard", "free"]
+    same = nx.simulate(wheel(nx.Event("free", time=0.0, off="push"), K=100.0), 0.5, nx.RungeKutta4(1e-3))
+    assert result.joint_position("hinge").values[-1] == pytest.approx(
+        same.joint_position("hinge").values[-1], abs=1e-12
+    )
+
+
+def test_members_of_a_batch_have_events_at_the_start_too() -> None:
+    system = wheel(nx.Event("hard", time="=T", parameters={"K": 100.0}))
+    batch = nx.simulate(
+        system, 0.5, nx.RungeKutta4(1e-3), batch={"parameters": {"T": [0.0, 1e-9]}}, output_times=[0.0, 0.5]
+    )
+    ends = batch.joint_position("hinge").values[:, -1]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-7)
+
+
+def test_a_run_that_goes_on_has_events_where_it_begins_and_tells_those_that_have_passed() -> None:
+    method = nx.RungeKutta4(1e-3)
+    half = nx.simulate(wheel(), 0.25, method)
+    whole = nx.simulate(wheel(nx.Event("e", time=0.25, off="push")), 0.5, method)
+    result = nx.simulate(wheel(nx.Event("e", time=0.25, off="push")), 0.5, method, initial=half)
+    assert times(result, "e") == [0.25]
+    assert result.joint_position("hinge").values[-1] == whole.joint_position("hinge").values[-1]
+    with pytest.warns(
+        nx.NexDynWarning, match=r"event 'e' is at 0\.1 s, which has passed at t = 0\.25 s: it does not happen"
+    ):
+        late = nx.simulate(wheel(nx.Event("e", time=0.1, off="push")), 0.5, method, initial=half)
+    assert late.events == []
+    assert [(one["kind"], one["where"], one["value"]) for one in late.warnings] == [("event", "e", 0.1)]
+    # one that has happened is not told, and does not happen again
+    again = nx.simulate(wheel(nx.Event("e", time=0.1, off="push")), 0.25, method)
+    assert nx.simulate(again.system, 0.5, method, initial=again).events == []
+
+
+def test_an_event_that_another_moves_into_the_past_is_told() -> None:
+    events = [nx.Event("first", time=0.2, parameters={"T": 0.1}), nx.Event("second", time="=T", off="push")]
+    with pytest.warns(nx.NexDynWarning, match=r"event 'second' is at 0\.1 s, which has passed at t = 0\.2 s"):
+        result = nx.simulate(wheel(*events), 0.5, nx.RungeKutta4(1e-3))
+    assert [event["name"] for event in result.events] == ["first"]
+    # moved to now, it happens now; moved ahead, later
+    for T, expected in ((0.2, 0.2), (0.4, 0.4)):
+        events = [nx.Event("first", time=0.2, parameters={"T": T}), nx.Event("second", time="=T", off="push")]
+        found = nx.simulate(wheel(*events), 0.5, nx.RungeKutta4(1e-3))
+        assert times(found, "second") == pytest.approx([expected], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", STEPS_AND_TOLERANCES)
+def test_times_asked_for_may_be_those_of_both_rows_of_an_event(name: str) -> None:
+    """As the times of another run with the same event are."""
+    system = wheel(nx.Event("e", time=0.333, parameters={"K": 100.0}))
+    asked = [0.1, 0.333, math.nextafter(0.333, 1.0), 0.5]
+    result = nx.simulate(system, 0.5, STEPS_AND_TOLERANCES[name], output_times=asked)
+    assert set(asked) <= set(result.t.values.tolist())
+
+
 # --- where ----------------------------------------------------------------------------------------------------------
 
 

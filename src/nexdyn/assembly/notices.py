@@ -46,11 +46,11 @@ DIVERGES = "unstable"
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation", "singular", "energy" or "state";
-    where: the joint, contact, body, spring, or whose function; value: the gap [m], what is beyond the limit [m, rad], by how much the start
-    was moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a collision shape, the longest
-    step [s], the violation in parts of the mechanism's size, the energy that has grown [J], or when it is [s]; angle: the misalignment of a
-    gap [rad]; text: all of it in words."""
+    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation", "singular", "energy", "state" or
+    "event"; where: the joint, contact, body, spring, event, or whose function; value: the gap [m], what is beyond the limit [m, rad], by
+    how much the start was moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a collision
+    shape, the longest step [s], the violation in parts of the mechanism's size, the energy that has grown [J], or when it is [s]; angle:
+    the misalignment of a gap [rad]; text: all of it in words."""
 
     kind: str
     where: str

@@ -35,7 +35,7 @@ def press_triangles(meshes, rows, data, k, motion, rubs):
                 s = deeper_by(s, deepest(side, rows))
                 side = pressing(data, k, side, found, rows, v0, w)
                 if side.corners > 2:
-                    s = add_side(data, k, side, part_of(walk, entry.one), rows, v0, w, u, rubs, s)
+                    s = add_side(data, k, side, entry.one, part_of(walk, entry.one), rows, v0, w, u, rubs, s)
             entry = next_entry(meshes, rows, walk, entry)
         if ends:
             walk = farther(walk)

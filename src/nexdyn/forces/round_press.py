@@ -9,7 +9,7 @@ from nexdyn.forces import ball, touched
 from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.contact_data import OVERLAP, PointData
 from nexdyn.forces.own_law import OWN, own_damping, own_force, own_hold, own_slope, own_work
-from nexdyn.forces.pressed import DISC, Pressed, nothing_pressed, relative, share
+from nexdyn.forces.pressed import DISC, NO_SPREAD, Pressed, nothing_pressed, relative, share
 from nexdyn.forces.sunk import RoundData, sunk
 from nexdyn.geometry.solid import CYLINDER, POINT
 from nexdyn.kernel import formula, outlined
@@ -37,7 +37,7 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):
     gyration = law.turning / DISC
     return Pressed(
         Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth,
-        share(1.0 + own.damping * rate) * law.peak, ball.hold(data, k, law, f_n, depth),
+        share(1.0 + own.damping * rate) * law.peak, ball.hold(data, k, law, f_n, depth), NO_SPREAD, NO_SPREAD,
     ), x  # fmt: skip
 
 
@@ -97,7 +97,8 @@ def press_round(data, k, X_A, V_A, X_B, V_B, rubs):
             glide = across(rub, slip - (n @ slip) * n)
             f = f - (own.mu * f_n / sqrt(glide @ glide + own.friction_speed * own.friction_speed)) * across(rub, glide)
         return Pressed(
-            Force(o, f), f_n * n, f_n, o, 0.0, 0.0, w.depth, 0.0, own_hold(own.stiffness, w.depth, f_n)
+            Force(o, f), f_n * n, f_n, o, 0.0, 0.0, w.depth, 0.0, own_hold(own.stiffness, w.depth, f_n), NO_SPREAD,
+            NO_SPREAD,
         ), p  # fmt: skip
     grip = share(1.0 - own.damping * (n @ v))
     f_n, gyration = own.stiffness * w.volume.size * grip, sqrt((w.volume.m11 + w.volume.m22) / w.volume.size)
@@ -117,5 +118,6 @@ def press_round(data, k, X_A, V_A, X_B, V_B, rubs):
         f, torque = f - s * across(rub, glide), torque - (s * r * about_n) * n
     stiff = own.stiffness * max(w.area.size, w.volume.size / w.depth)
     return Pressed(
-        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.pressed, w.depth, grip * own.stiffness * w.peak, stiff
+        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.pressed, w.depth, grip * own.stiffness * w.peak, stiff,
+        NO_SPREAD, NO_SPREAD,
     ), p  # fmt: skip

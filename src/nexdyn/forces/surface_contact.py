@@ -7,7 +7,8 @@
     friction that sticks                     one spring at x_p for sliding along n and turning about it             (``sticking``)
                                              v with the velocities of surfaces that run, as in ``contact``; δ̇ without
                                              σ = ρ k A,   A = Σ w A;   of a sphere ρ max(df/dδ, f/δ)
-                                             across a direction and along it as in ``contact``
+                                             across a direction and along it as in ``contact``; along surfaces that
+                                             are not parallel, by more than f_n                          (``pressed``)
 what resists rolling and turning             the same law of torques over arms, with l_r (1 − n nᵀ) ω and l_t n · ω for v, ω of A against B;
                                              it sticks up to c/l f_n, torques up to c_r f_n and c_t f_n, c the larger of these,
                                              l_r = l c_r/c, l_t = l c_t/c, and l² = I/m: so that bodies sway in it as fast as
@@ -51,7 +52,18 @@ from nexdyn.forces.overlap import (
     stored,
 )
 from nexdyn.forces.page import NO_LANES, OF_ITS_STEP, Between, alone, no_number, nowhere
-from nexdyn.forces.pressed import DISC, add_side, deeper_by, nothing_pressed, pressing, relative, share
+from nexdyn.forces.pressed import (
+    DISC,
+    Uneven,
+    add_side,
+    deeper_by,
+    evened,
+    nothing_pressed,
+    pressing,
+    relative,
+    share,
+    uneven,
+)
 from nexdyn.forces.round_press import press_ball, press_round, round_energy
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.sunk import is_round
@@ -139,7 +151,7 @@ def _solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
 
 class Held(NamedTuple):
     """What friction holds over an area: normal, centre of pressure (world), f_n, the sliding velocity, S of it and about the normal, r,
-    how the surfaces rub, and the grip; of what resists rolling its arms, velocity and grip."""
+    how the surfaces rub, by what they hold more than a plane, and the grip; of what resists rolling its arms, velocity and grip."""
 
     n: Vec3
     p: Vec3
@@ -148,6 +160,7 @@ class Held(NamedTuple):
     v: Slip
     r: float
     rub: Rub
+    uneven: Uneven
     grip: sticking.Grip
     arms: tuple[float, float]
     roll: Slip
@@ -179,7 +192,7 @@ def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):
                         s = deeper_by(s, deepest(side, room))
                         side = pressing(data, k, side, found, room, v0, w)
                         if side.corners > 2:
-                            s = add_side(data, k, side, part, room, v0, w, u, rubs, s)
+                            s = add_side(data, k, side, one, part, room, v0, w, u, rubs, s)
     return s, found.o
 
 
@@ -194,13 +207,14 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):
     rub = along(running(data, k, X_A, X_B), n)
     v = v + rub.u
     v_t = v - (n @ v) * n
-    slip = Slip(across(rub, v_t), r * (n @ w))
-    grip = sticking.grip(PointData(data, k).friction, s.slope, f_n, sticking.size(slip))
+    more = uneven(s, n)
+    slip = Slip(evened(more, across(rub, v_t)), r * (n @ w))
+    grip = sticking.grip(PointData(data, k).friction, s.slope, more.gain * f_n, sticking.size(slip))
     own = Resistance(data, k + POINT_DATA)
     arms = (own.rolls, own.turns)
     roll = Slip(arms[0] * (w - (n @ w) * n), arms[1] * (n @ w))
     resistance = sticking.Grip(grip.root, grip.damping, own.part * f_n)
-    return Held(n, p, f_n, v_t, slip, r, rub, grip, arms, roll, resistance)
+    return Held(n, p, f_n, v_t, slip, r, rub, more, grip, arms, roll, resistance)
 
 
 @formula
@@ -225,7 +239,19 @@ def in_b(X_B, y):
 @formula
 def held_force(h, f, X_B):
     """Force and moment on A at the centre of pressure of f (axes of B), world axes."""
-    return Force((h.r * f.about) * h.n, across(h.rub, X_B.R @ f.along))
+    return Force((h.r * f.about) * h.n, unscaled(h, X_B.R @ f.along))
+
+
+@formula
+def scaled(h, x):
+    """S x of what moves along the surfaces: friction is held within a circle of it."""
+    return evened(h.uneven, across(h.rub, x))
+
+
+@formula
+def unscaled(h, f):
+    """Sᵀ f."""
+    return across(h.rub, evened(h.uneven, f))
 
 
 @formula

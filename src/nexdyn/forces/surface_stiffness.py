@@ -135,7 +135,8 @@ def add_friction(K, held, F, stiff, slides, r):
     centre of pressure."""
     o, n = Vec3(0.0, 0.0, 0.0), held.n
     one, two = basis(n)
-    one, two, f = across(held.rub, one), across(held.rub, two), across(held.rub, F.along)
+    one, two = surface_contact.unscaled(held, one), surface_contact.unscaled(held, two)
+    f = surface_contact.unscaled(held, F.along)
     add_product(K, stiff, cross(r, one), one, cross(r, one), one)
     add_product(K, stiff, cross(r, two), two, cross(r, two), two)
     add_product(K, stiff * held.r * held.r, n, o, n, o)

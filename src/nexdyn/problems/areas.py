@@ -9,6 +9,7 @@ What gives stands deeper or less deep, and is part of the answers:
     tall      a block on a slope presses on a strip at its lower edge alone, L = 3 (½ w − ½ h tan φ) wide: it leans by δ/L,
               2 m g cos φ = k L w_y δ; one that tips does so about the middle of its pressure, an error that goes with 1/√k
     cards     boxes that lean: they turn about their inner edges, and their weight is half of their thickness further out
+    groove    one mesh in place of two walls, which is not convex
     discs     two that press on each other along a line, w long: F = k w 4/3 √(2 R) δ^1.5, 1/R = 1/R₁ + 1/R₂
 
 Discs of cams and the pin of a Geneva drive are cylinders here. Damping of what rolls by presses more in front than behind: it is small.
@@ -32,7 +33,7 @@ from nexdyn.model.system import System
 from nexdyn.problems import contact_machines as machines
 from nexdyn.problems import contacts, dominoes, impacts, slopes, standing, transmissions
 from nexdyn.problems.problem import Problem, Run, touching
-from nexdyn.problems.recast import over_areas, tube, wheel
+from nexdyn.problems.recast import grooved, over_areas, tube, wheel
 from nexdyn.results.result import Result
 
 G, R = 9.81, 0.1
@@ -77,6 +78,19 @@ STANDING = over(contacts.STANDING, {"on": FLAT}, {2.0: (LEANS,), 20.0: (LEANS,)}
 BELT = over(contacts.BELT, {"on": FLAT})
 CONE = over(slopes.CONE, {"standing on": FLAT, "sliding on": FLAT})
 BELOW = over(slopes.BELOW, {"block on": FLAT})
+IN_GROOVE = 4.0 * slopes.STIFF / (slopes.LONG_BAR * slopes.BAR)
+
+
+def _groove() -> System:
+    cut = {"collision": [grooved(slopes.DEEP, 4.0 * slopes.LONG_BAR)]}
+    return over_areas(
+        slopes.groove(),
+        {f"{name} in": IN_GROOVE for name in slopes.BESIDE},
+        {f"{name} groove": cut for name in slopes.BESIDE},
+    )
+
+
+GROOVE = replace(slopes.GROOVE, build=_groove)
 SHAKEN = over(slopes.SHAKEN, {"block on": FLAT})
 UNDER = {
     name: 400.0 * slopes.STIFFER / (0.2 * width) for name, width in (("narrow", slopes.NARROW), ("wide", slopes.WIDE))
@@ -336,8 +350,8 @@ HUMANOID = over(standing.HUMANOID, {"feet": 2e8}, side="a")
 DOMINOES = over(dominoes.DOMINOES, {"floor": 4.0 * dominoes.FLOOR / (dominoes.THICK * dominoes.WIDE)})
 
 OVER_AREAS = (
-    SLIDING, STANDING, BELT, CONE, BELOW, SHAKEN, TIPPING, ROLLING, BOWLING, SKIDDING, CONVEYOR, BOUNCE, SPHERES, GAPS, GRIPPER, ROLLER,
-    FACED, GENEVA, HOLE, BEARING, CARDS, LOADED, QUADRUPED, HUMANOID, DOMINOES,
+    SLIDING, STANDING, BELT, CONE, GROOVE, BELOW, SHAKEN, TIPPING, ROLLING, BOWLING, SKIDDING, CONVEYOR, BOUNCE, SPHERES, GAPS, GRIPPER,
+    ROLLER, FACED, GENEVA, HOLE, BEARING, CARDS, LOADED, QUADRUPED, HUMANOID, DOMINOES,
 )  # fmt: skip
 AREAS: Mapping[str, Problem] = {p.name: p for p in OVER_AREAS}
 """By the name of the problem at points that each belongs to."""

@@ -38,8 +38,8 @@ class Facets:
 
 
 MESHES: Mapping[str, Facets] = {
-    "sliding": Facets(), "standing": Facets(until=2.0), "belt": Facets(), "cone": Facets(), "below": Facets(), "shaken": Facets(),
-    "tipping": Facets(), "conveyor": Facets(), "wheel": Facets(1.05e-3), "rolling": Facets(), "bowling": Facets(),
+    "sliding": Facets(), "standing": Facets(until=2.0), "belt": Facets(), "cone": Facets(), "groove": Facets(), "below": Facets(),
+    "shaken": Facets(), "tipping": Facets(), "conveyor": Facets(), "wheel": Facets(1.05e-3), "rolling": Facets(), "bowling": Facets(),
     "skidding": Facets(), "bounce": Facets(2e-3), "spheres": Facets(1e-3), "gaps": Facets(), "floating": Facets(1e-6),
     "hole": Facets(until=0.02), "bearing": Facets(until=0.02),
     "gripper": Facets(),

@@ -196,6 +196,15 @@ def tube(inner: float, outer: float, length: float, around: int) -> Mesh:
     return mesh_of(corners, np.array(triangles))
 
 
+def grooved(depth: float, length: float) -> Mesh:
+    """A bar along x with a groove of 90° along its upper face, z = 0; it is not convex."""
+    outline = [(-depth, 0.0), (-depth, -2.0 * depth), (depth, -2.0 * depth), (depth, 0.0), (0.0, -depth)]
+    corners = np.array([(x, y, z) for x in (-0.5 * length, 0.5 * length) for y, z in outline])
+    ends = [(0, 1, 4), (1, 2, 4), (2, 3, 4)]  # seen from +x
+    triangles = [(a, c, b) for a, b, c in ends] + [(a + 5, b + 5, c + 5) for a, b, c in ends]
+    return mesh_of(corners, np.array([*triangles, *between_rings(0, 5, 5)]))
+
+
 @functools.lru_cache(maxsize=8)
 def ball(subdivisions: int) -> np.ndarray:
     """Points of a sphere (n, 3) whose hull, of 20·4ˢ facets, has the volume of a ball of radius 1."""

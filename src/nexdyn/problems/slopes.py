@@ -1,6 +1,7 @@
 """What stands on a slope and what does not: 5 % within the rule, and 5 % beyond it; one block 2 % within, for a minute.
 
     cone        blocks on a slope, tan φ = 1.05 μ and 0.95 μ: one slides with g (sin φ − μ cos φ), the other stands
+    groove      the same of square bars in grooves of 90°, whose walls bear 1/√2 of what presses each, so that friction counts √2 times
     below       block on a slope just below the cone, tan φ = 0.98 μ: from 10 s to 60 s it moves by less than 5e-8 m
     shaken      block on a slope of tan φ = 0.95 μ that shakes up and down at 50 Hz by a tenth of g: it stays where it is
     tipping     blocks on a rough slope, tan φ = 1.05 and 0.95 of width by height: one tips about its lower edge, as a rigid pendulum; the
@@ -93,6 +94,44 @@ CONE = Problem(
     lambda result: since(np.stack([result.position("standing").values[:, 0], result.velocity("sliding").values[:, 0]], axis=1)),
     touching(1e-7), scale=(1e-2, 1.0),
 )  # fmt: skip
+BAR, LONG_BAR, DEEP = 0.1, 0.4, 0.3
+"""The side of a square bar, its length, and how deep the groove is."""
+QUARTER = (math.cos(math.pi / 8.0), math.sin(math.pi / 8.0), 0.0, 0.0)
+OTHER = (QUARTER[0], -QUARTER[1], 0.0, 0.0)
+"""How the walls of a groove along x are turned about it."""
+BESIDE = {"standing": -0.5, "sliding": 0.5}
+"""Where [m] the two grooves lie across the slope."""
+
+
+def groove() -> System:
+    """Bars in two grooves on a slope."""
+    system = System("groove", gravity=DOWN)
+    wall = G * math.cos(SLOPE) / math.sqrt(2.0)
+    for name, friction in (("standing", WITHIN), ("sliding", BEYOND)):
+        y, sunk = BESIDE[name], math.sqrt(2.0) * wall / (4.0 * STIFF)
+        walls = [HalfSpace(position=(0.0, 0.0, -DEEP), orientation=turned) for turned in (QUARTER, OTHER)]
+        system.add_body(f"{name} groove", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, y, 0.0), collision=walls)
+        system.add_joint(Fixed(f"{name} rests", "ground", f"{name} groove"))
+        system.add_body(
+            name,
+            mass=1.0,
+            position=(0.0, y, BAR / math.sqrt(2.0) - DEEP - sunk),
+            shapes=[Box((LONG_BAR, BAR, BAR), orientation=QUARTER)],
+        )
+        system.add_joint(Free(f"{name} free", "ground", name))
+        law: dict[str, Any] = {
+            "stiffness": STIFF,
+            "exponent": 1.0,
+            "damping": 50.0,
+            "friction": friction / math.sqrt(2.0),
+        }
+        system.add_contact(Contact(f"{name} in", name, f"{name} groove", **law))
+    return system
+
+
+GROOVE = replace(
+    CONE, name="groove", title="bars in grooves on a slope, 5 % within the cone of friction and beyond", build=groove
+)
 NEARLY = math.tan(SLOPE) / 0.98
 
 
@@ -253,4 +292,4 @@ ROD = Problem(
     leap, touching(1e-5, dt=1e-5, bdf2=1e-4),
 )  # fmt: skip
 
-SLOPES = (CONE, BELOW, SHAKEN, TIPPING, CARDS, LOADED, ROD)
+SLOPES = (CONE, GROOVE, BELOW, SHAKEN, TIPPING, CARDS, LOADED, ROD)

@@ -43,10 +43,11 @@ def with_error_estimate(
         return result
     finer, factor = finer_method(first.method)
     options, again = dict(options), {**run, "progress": None}
-    if getattr(first.method, "dt", None) is not None:
+    steps = getattr(first.method, "dt", None) is not None
+    if steps and not result.events:
         options["output_every"] = 2 * options["output_every"]
-    elif run["output_times"] is None:
-        again["output_times"] = _some(result.recording.t)
+    elif run["output_times"] is None:  # behind an event the steps of the two are not on one grid
+        again["output_times"] = _some(between_events(result), None if steps else MOST_TIMES)
     try:
         second: Result = build(system, finer, **options).run(**again)
     except SolveError as error:
@@ -75,10 +76,19 @@ def finer_method(method: Method) -> tuple[Method, float]:
         return replace(given, **{name: 100.0 * x for name, x in tighter.items()}), 1.0
 
 
-def _some(t: np.ndarray) -> np.ndarray:
-    """At most MOST_TIMES of the times, evenly chosen, the last one included; not both of two that an event has put side by side."""
-    t = t[np.append(np.diff(t) > 1e-9 * (t[-1] - t[0]), True)]
-    return np.asarray(t[np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_TIMES)).astype(int))])
+def between_events(result: Result) -> np.ndarray:
+    """The times of a result but those of its events, at which the state jumps, a little sooner in one run than in the other."""
+    t = result.recording.t
+    near = 1e-9 * (t[-1] - t[0])
+    apart = np.ones(len(t), dtype=bool)
+    for event in result.events:
+        apart &= np.abs(t - event["time"]) > near
+    return np.asarray(t[apart])
+
+
+def _some(t: np.ndarray, most: int | None) -> np.ndarray:
+    """At most so many of the times, evenly chosen, the last one included."""
+    return t if most is None else np.asarray(t[np.unique(np.linspace(0, len(t) - 1, min(len(t), most)).astype(int))])
 
 
 def measured(result: Result, second: Result, name: str, factor: float) -> ErrorEstimate:

@@ -10,8 +10,8 @@ event in it is kept. The state at an event is therefore a step of the method lik
 within one step is not seen.
 
 After an event steps count from its time anew. Two rows of the result stand for one that changes the state: before, at its
-time, and after, at the next number. Where it changes the system (parameters, forces off and on), the rows after it are looked
-at with the changed one.
+time, and after, at the next number; behind 0 at `SOON`. Where it changes the system (parameters, forces off and on), the
+rows after it are looked at with the changed one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.assembly.notices import Notice
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import InputError, NexDynError, SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
@@ -40,6 +41,8 @@ from nexdyn.simulation.march import ROWS, March, Snapshot, WatchedState
 
 CHUNK = 64
 """Steps of a chunk between two looks at events."""
+SOON = 1e-100
+"""The time [s] of a row behind an event at 0: what is divided by it stays finite."""
 FAR = 100.0
 """So many tolerances two states are apart at least from which a speed of a signal is taken."""
 MOST_AT_ONCE = 100
@@ -153,6 +156,18 @@ class Watched:
         """What g may change by within `tolerance`: as near as this it is at the level."""
         return self.tolerance * self.fastest
 
+    def begin(self, g: float) -> None:
+        """Take note of where g is when a run begins: a time that it begins at is still to come."""
+        if self.of_time and 0.0 <= g <= self.tolerance:
+            self.side = -1.0
+        else:
+            self.move_on(g)
+
+    @property
+    def of_time(self) -> bool:
+        """Whether it is the time that is watched."""
+        return self.event is not None and self.event.time is not None
+
     def stay(self, g: float) -> None:
         """Where a clamp holds the signal at the level: no event until it has left, whatever rounding does."""
         if self.event is not None and abs(g) <= self.band:
@@ -204,13 +219,21 @@ class Run:
             if (watched.name, watched.end) in before:  # as the run before has left it
                 watched.side, watched.done, watched.acting = before[watched.name, watched.end][2:]
                 continue
-            watched.move_on(g)
+            watched.begin(g)
             watched.acting = watched.stop is not None and bool(watched.sign * g >= 0.0)
+            self.tell_passed(watched)
         self.set_active_stops()
         step = march.constant_step
         self.most = CHUNK if self.watched else ROWS
         self.chunk = self.most * step if step else (t_end - march.t) / 50.0
         self.message = ""
+
+    def tell_passed(self, watched: Watched) -> None:
+        """Warn of an event whose time has passed before it happened."""
+        if watched.of_time and watched.side > 0.0 and not watched.done:
+            t = self.march.t
+            text = f"{watched.event} is at {watched.level:g} s, which has passed at t = {t:g} s: it does not happen"
+            self.march.note(Notice("event", watched.name, watched.level, "s", 0.0, text))
 
     def signals(self, rows: np.ndarray) -> np.ndarray:
         """g (events, N) on rows."""
@@ -231,6 +254,7 @@ class Run:
                     self.march.look_at_constraints()
 
             self.look = look
+            self.happen(self.fired(self.g[:, 0]))
             while self.march.t < self.t_end and not self.message:
                 target = min(self.t_end, self.times[0] if self.times else math.inf, self.chunk_end())
                 if target > self.t_end - 1e-9 * self.chunk:
@@ -243,7 +267,7 @@ class Run:
                         continue
                     target = self.times[0]
                 self.go_to(target)
-                if self.times and self.march.t >= self.times[0]:
+                while self.times and self.march.t >= self.times[0]:  # the row behind an event may be a second one
                     del self.times[0]
 
     def step_before(self, t: float) -> float:
@@ -348,14 +372,29 @@ class Run:
             self.march.go_back(before)
             rows = self.advanced(self.closed_in(high))
             g = self.signals(rows)
-        fired = [(w, x) for w, x in zip(self.watched, g[:, -1], strict=True) if w.crossed(x)]
+        fired = self.fired(g[:, -1])
+        self.accept(rows, g, keep=True)
+        self.happen(fired)
+
+    def fired(self, g: np.ndarray, only_times: bool = False) -> list[tuple[Watched, float]]:
+        """The events that have happened, and where their signals are."""
+        seen = zip(self.watched, g.tolist(), strict=True)
+        fired = [(w, x) for w, x in seen if w.crossed(x) and (w.of_time or not only_times)]
         for watched, _ in fired:
             watched.done = watched.event is not None and watched.event.once
-        self.accept(rows, g, keep=True)
-        for watched, x in fired:
-            if x == 0.0:
-                watched.side = -watched.side  # it has happened: what goes on to the other side is no second one
-            self.act(watched)
+        return fired
+
+    def happen(self, fired: list[tuple[Watched, float]]) -> None:
+        """Do what events ask for that have happened: what goes on to the other side is no second one. They may move others to now."""
+        while fired:
+            for watched, x in fired:
+                if x == 0.0:
+                    watched.side = -watched.side
+                else:
+                    watched.move_on(x)
+            for watched, _ in fired:
+                self.act(watched)
+            fired = [] if self.message else self.fired(self.g[:, 0], only_times=True)
 
     def is_at_end(self, g: np.ndarray) -> bool:
         """Whether events happen at the last of the rows of `g` to the bit, as those of a time do, and none before."""
@@ -542,7 +581,7 @@ class Run:
         if system is not old.system:
             self.look_behind()
             self.since = len(self.kept)
-        self.march = old.anew(system, math.nextafter(t, math.inf), observed, position, velocity)
+        self.march = old.anew(system, math.nextafter(t, math.inf) if t > 0.0 else SOON, observed, position, velocity)
         self.march.go_on_from(old)
         self.kept.append(self.march.present())
         if system is not old.system:
@@ -556,7 +595,10 @@ class Run:
         self.g, self.at = self.signals(self.march.present()), float(self.march.t)
         for w, x in zip(self.watched, self.g[:, 0], strict=True):
             moved = position is not None or (velocity is not None and w.of_velocity)
-            if w.side == 0.0 or moved or not w.goes_on:
+            if w.of_time and w.level != w.level_before and w.side < 0.0:
+                w.begin(x)
+                self.tell_passed(w)
+            elif w.side == 0.0 or moved or not w.goes_on:
                 w.move_on(x)
             w.level_before = w.level
             if "impulses" in self.happened[-1]:

@@ -380,8 +380,12 @@ class March(metaclass=CheckedContract):
             f"{how} a singular pose at t = {t:g} s, where other motions branch off: rounding and errors decide which one "
             f"it follows; compare smaller steps, tolerances and other methods"
         )
-        self.warnings = [*(self.warnings or []), Notice("singular", "", t, "s", 0.0, text)]
-        warn(text)
+        self.note(Notice("singular", "", t, "s", 0.0, text))
+
+    def note(self, notice: Notice) -> None:
+        """Warn, and keep it with the result."""
+        self.warnings = [*(self.warnings or []), notice]
+        warn(notice.text)
 
     def _users_back(self, users: dict[str, Any]) -> None:
         """The states of the user's functions as they were; a warning, once, of what they keep to themselves and steps taken again meet
@@ -391,8 +395,7 @@ class March(metaclass=CheckedContract):
                 f"{whose} keeps a state to itself ({', '.join(what)} changed), and steps are taken again, to where an event or a time "
                 f"asked for lies: it is called for them again. Give what changes save_state() and load_state(state)"
             )
-            self.warnings = [*(self.warnings or []), Notice("state", whose, self.t, "s", 0.0, text)]
-            warn(text)
+            self.note(Notice("state", whose, self.t, "s", 0.0, text))
 
     # --- constraints ------------------------------------------------------------------------------------------------
 
@@ -452,8 +455,7 @@ class March(metaclass=CheckedContract):
         if any(notice.kind == "violation" for notice in self.warnings or ()):
             return
         text = f"{what}; {self.closer()}"
-        self.warnings = [*(self.warnings or []), Notice("violation", "", value, "1", 0.0, text)]
-        warn(text)
+        self.note(Notice("violation", "", value, "1", 0.0, text))
 
     # --- steps ------------------------------------------------------------------------------------------------------
 

@@ -92,8 +92,7 @@ class Runs(March):
             result.recording = dataclasses.replace(result.recording, status="failed", message=growth.text)
             raise SolveError(growth.text, time=self.t, result=result)
         if not any(notice.kind == "energy" for notice in self.warnings or ()):
-            self.warnings = [*(self.warnings or []), Notice("energy", "", growth.energy, "J", 0.0, growth.text)]
-            settings = result.recording.settings | kept_notices(self.warnings)
+            self.note(Notice("energy", "", growth.energy, "J", 0.0, growth.text))
+            settings = result.recording.settings | kept_notices(self.warnings or [])
             result.recording = dataclasses.replace(result.recording, settings=settings)
-            warn(growth.text)
         return result

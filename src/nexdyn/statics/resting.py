@@ -34,7 +34,7 @@ from nexdyn.forces.foundations import RESISTANCES, Foundations
 from nexdyn.forces.joint_friction import Bristle
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.sticking import Slip, bound, laid, shortened, size
-from nexdyn.forces.surface_contact import ONE, holding, press, put_slip, resists, slip_state
+from nexdyn.forces.surface_contact import ONE, holding, press, put_slip, resists, scaled, slip_state
 from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceTables, Unknowns, bodies_of, frames_a, frames_b
 from nexdyn.forces.user import Stated
 from nexdyn.forces.user_states import Between, InJoint, solve_states
@@ -175,7 +175,7 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now
             turned = turned_about(h.n, A0[e], B0[e], A[e], B[e])
             start = slip_state(described, j)
             kept = laid(Slip(B[e].R @ start.along, start.about), h.n)
-            y = kept + h.grip.root * Slip(across(h.rub, gone - (h.n @ gone) * h.n), h.r * turned)
+            y = kept + h.grip.root * Slip(scaled(h, gone - (h.n @ gone) * h.n), h.r * turned)
             if runs(tables.data, k, h.v.along):
                 y = (bound(h.grip) / size(h.v)) * h.v
             y = shortened(Slip(R_t @ y.along, y.about), bound(h.grip))
