@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,10 @@ EXPLICIT = {
 }  # fmt: skip
 
 
-def falling(shape: nx.Shape, **law: Any) -> nx.System:
+def falling(shape: nx.Shape, height: float = 0.2, **law: Any) -> nx.System:
     """A body that falls on the ground."""
     system = nx.System("falling")
-    system.add_body("stone", mass=0.1, inertia=(1e-4,) * 3, shapes=[shape], position=(0, 0, 0.2))
+    system.add_body("stone", mass=0.1, inertia=(1e-4,) * 3, shapes=[shape], position=(0, 0, height))
     system.add_joint(nx.Free("free", "ground", "stone"))
     system.add_contact(nx.Contact("floor", "stone", **{"damping": 1.0, **law}))
     return system
@@ -180,18 +182,18 @@ def test_the_longest_step_is_told_before_a_run(method: Any, limit: float) -> Non
 
 
 def test_by_hertz_it_is_that_of_the_weight_at_rest() -> None:
-    """k δ^1.5 = m g."""
+    """k δ^1.5 = m g, of what does not fall."""
     k, m = 1e7, 0.1
     depth = (m * 9.81 / k) ** (2.0 / 3.0)
     most = 2.0 / np.sqrt(1.5 * k * np.sqrt(depth) / m)
     with pytest.warns(nx.NexDynWarning):
         result = nx.simulate(
-            falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.SemiImplicitEuler(1.5 * most), on_gap="accept"
+            falling(nx.Sphere(0.05), 0.05, stiffness=k), 1e-3, nx.SemiImplicitEuler(1.5 * most), on_gap="accept"
         )
     assert result.warnings[0]["kind"] == "unstable"
     assert result.warnings[0]["value"] == pytest.approx(most, rel=0.01)
     # what hangs on a ball joint below the centre of a stone takes part as far as it yields itself
-    held = falling(nx.Sphere(0.05), stiffness=k)
+    held = falling(nx.Sphere(0.05), 0.05, stiffness=k)
     held.add_body("other", mass=1.0, inertia=(1, 1, 1))
     held.add_joint(nx.Spherical("ball", "stone", "other"))
     with pytest.warns(nx.NexDynWarning):
@@ -307,3 +309,45 @@ def test_the_command_line_refuses_it_and_takes_on_gap_accept(
     assert main([*command, "--on-gap", "accept"]) == 0
     assert "too long for contact 'floor'" in capsys.readouterr().err
     assert out.exists()
+
+
+def shot(exponent: float = 1.5, speed: float = 1.0) -> nx.System:
+    """Two balls that come towards each other, without gravity."""
+    system = nx.System("shot", gravity=(0, 0, 0))
+    for i in (0, 1):
+        name = f"ball{i}"
+        system.add_body(name, mass=1.0, inertia=(4e-3,) * 3, position=(0.3 * i, 0, 0), shapes=[nx.Sphere(0.1)])
+        system.add_joint(nx.Free(f"free{i}", "ground", name, v0=(0, 0, 0, speed * (1 - 2 * i), 0, 0)))
+    system.add_contact(nx.Contact("c", "ball*", "ball*", stiffness=1e10, exponent=exponent))
+    return system
+
+
+def dropped(height: float) -> nx.System:
+    """A ball that falls on the floor."""
+    system = nx.System("dropped")
+    system.add_body("ball", mass=1.0, inertia=(4e-3,) * 3, position=(0, 0, 0.1 + height), shapes=[nx.Sphere(0.1)])
+    system.add_contact(nx.Contact("c", "ball", stiffness=1e9))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("make", "half_mass", "speed", "stiffness"),
+    [
+        (shot, 0.25, 2.0, 1e10),
+        (lambda: dropped(5.0), 0.5, math.sqrt(2 * 9.81 * 5.0), 1e9),
+    ],
+    ids=["shot", "dropped"],
+)
+def test_the_step_that_a_strike_takes_is_told_before_the_run(
+    make: Callable[[], nx.System], half_mass: float, speed: float, stiffness: float
+) -> None:
+    """As deep as k δᵉ⁺¹/(e + 1) = ½ m s², m of both bodies: 2.78 √(m/(e k δᵉ⁻¹)) of Runge–Kutta 4."""
+    depth = (2.5 * half_mass * speed**2 / stiffness) ** 0.4
+    most = 2.78 * math.sqrt(2.0 * half_mass / (1.5 * stiffness * depth**0.5))
+    with pytest.warns(nx.NexDynWarning, match=rf"it takes {most:.2g} s at most once it presses".replace("+", r"\+")):
+        nx.Simulation(make(), nx.RungeKutta4(1.1 * most)).run(2.2 * most)
+    nx.Simulation(make(), nx.RungeKutta4(0.9 * most)).run(1.8 * most)  # and says nothing
+
+
+def test_balls_that_part_are_told_of_no_strike() -> None:
+    nx.Simulation(shot(speed=-1.0), nx.RungeKutta4(1e-3)).run(2e-3)

@@ -4,6 +4,7 @@
     W = Z (Zᵀ M Z)⁻¹ Zᵀ                  how they yield to forces, armatures in M; of free bodies M⁻¹
     Y = J W Jᵀ                           how the points of contact yield to a force against each other, v_A − v_B = J v
     N = g/(n · Y n)                      what presses there at rest, δ the depth where k δᵉ = N, or that of the start if it is more
+    k δᵉ⁺¹/(e + 1) = ½ s²/(n · Y n)      the depth of a strike at a point at the speed s with which it begins, or free fall leads to
     K = k' (n nᵀ + ρ (1 − n nᵀ)),        k' = d(k δᵉ)/dδ, ρ of friction that sticks;  of an area that presses, k' = k A
     dt ≤ c/ω,   ω² the largest eigenvalue of K Y        c = 2.78 of Runge–Kutta 4, 2 of Euler's methods
 
@@ -78,10 +79,14 @@ class Squares(NamedTuple):
     sure: float = 0.0
 
 
-def fastest(system: System, pose: Pose) -> tuple[Fast, Fast]:
-    """The largest ω of contacts where they are, and the largest that is sure. Of more than `MOST_APART` those that touch, and the
+Speeds = Callable[[str], tuple[np.ndarray, np.ndarray]]
+
+
+def fastest(system: System, pose: Pose, speeds: Speeds | None = None) -> tuple[Fast, Fast]:
+    """The largest ω of contacts where they are, and the largest that is sure. speeds: of bodies ω and v of their origins, in the world; by
+    default they are at rest. Of more than `MOST_APART` those that touch, and the
     nearest of the others, are looked at."""
-    told, sure, yields = Fast(), Fast(), Yielding(system, pose)
+    told, sure, yields = Fast(), Fast(), Yielding(system, pose, speeds)
     contacts = [force for force in system.forces.values() if isinstance(force, ContactForce) and not force.is_off]
     if len(contacts) > MOST_APART:
         gaps = [beyond_reach(x.numbers(system.values), *poses_of(x, system, pose)) for x in contacts]
@@ -107,8 +112,8 @@ def poses_of(force: ContactForce, system: System, pose: Pose) -> list[np.ndarray
 class Yielding:
     """How bodies yield in a pose. W is computed when a body in a joint first needs it."""
 
-    def __init__(self, system: System, pose: Pose) -> None:
-        self.system, self.pose = system, pose
+    def __init__(self, system: System, pose: Pose, speeds: Speeds | None = None) -> None:
+        self.system, self.pose, self.speeds = system, pose, speeds
         self.joined: dict[str, list[Any]] = {}
         self.laid = 0
         for joint in system.joints.values():
@@ -223,8 +228,8 @@ def square_of(force: ContactForce, system: System, yields: Yielding) -> Squares:
         certain = part * part * slope
     else:
         depth, load = float(row.depth), gravity / along
-        slope = force.slope_in(values, poses, depth, load)
         bears = abs(float(n @ system.gravity)) >= STEEP * gravity
+        slope = force.slope_in(values, poses, max(depth, _depth_struck(force, system, yields, row, along)), load)
         certain = force.slope_in(values, poses, depth, load / sharing if bears else 0.0)
     across = law.friction_stiffness if force.sticks else 0.0
     K = slope * (across * np.eye(3) + (1.0 - across) * np.outer(n, n))
@@ -247,6 +252,28 @@ def _yield_at(force: ContactForce, system: System, yields: Yielding, row: Seen) 
     gap, on_b = max(-depth, 0.0) * n, 0.5 if isinstance(force, SphereContact) else 0.0
     points = (p + (1.0 - on_b) * gap, p - on_b * gap)
     return yields.of([(frame.body, point) for frame, point in zip(force.frames(system), points, strict=True)])
+
+
+def _depth_struck(force: ContactForce, system: System, yields: Yielding, row: Seen, along: float) -> float:
+    """How deep [m] a contact at a point goes in at the speed with which its bodies come towards each other, or with which one that is free
+    falls on what is fixed; 0 where they do not, and of a law that is linear, whose slope depends on no depth, or a user's own."""
+    law = force.law(system.values)
+    if force.normal_force is not None or law.exponent == 1.0:
+        return 0.0
+    n, p = np.array(row.normal), np.array(row.point)
+    fixed = ["ground" in fixed_to(system, frame.body) for frame in force.frames(system)]
+    towards, falls = 0.0, 0.0
+    for frame, sign, is_fixed in zip(force.frames(system), (-1.0, 1.0), fixed, strict=True):
+        if is_fixed:
+            continue
+        if yields.speeds is not None:
+            w, v = yields.speeds(frame.body)
+            towards += sign * float(n @ (v + np.cross(w, p - yields.pose(frame.body)[1])))
+        falls += sign * float(n @ system.gravity) if any(fixed) and yields.is_free(frame.body) else 0.0
+    squared = max(towards, 0.0) * towards + 2.0 * falls * max(-float(row.depth), 0.0)
+    if squared <= 0.0:
+        return 0.0
+    return float((0.5 * (law.exponent + 1.0) * squared / (along * law.stiffness)) ** (1.0 / (law.exponent + 1.0)))
 
 
 class Laid(NamedTuple):

@@ -13,9 +13,9 @@ import numpy as np
 
 from nexdyn.absolute.model.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
-from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of, poses_of
+from nexdyn.assembly.contact_steps import Speeds, constant_step, fastest, limit_of, poses_of
 from nexdyn.errors import AssemblyError, InputError, is_one_of, warn
-from nexdyn.forces.contact import Seen, beyond_reach, fixed_to, seen_in
+from nexdyn.forces.contact import ContactForce, Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.model.once import unchanged
 from nexdyn.results.bodies import BodyRecording
@@ -26,7 +26,6 @@ from nexdyn.tree.described import coordinates_between
 if TYPE_CHECKING:
     from nexdyn.absolute.model.model import AbsoluteModel
     from nexdyn.assembly.report import AssemblyReport
-    from nexdyn.forces.contact import ContactForce
     from nexdyn.integrate.methods import Method
     from nexdyn.model.joint import Joint
     from nexdyn.model.system import System
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 MOVED = 1e-6
 """Gaps and moves from which on they are told, in parts of the mechanism's size, and in rad."""
 PRESSED = 10.0
-"""A contact is told that starts with more than so many times the weight of the mechanism."""
+"""A contact is told that starts with more than so many times the weight of what hangs together with its bodies."""
 ROUNDED = 1e-12
 """Part of the places of bodies that a penetration must exceed to be more than rounding."""
 SHOWN = 5
@@ -100,7 +99,9 @@ def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
         found = [*gaps, *_drawn(system)]
         if not looked_at(system):
             return found
-        return found + notices_of_pose(system, simulation.method, poses_at_start(simulation))
+        return found + notices_of_pose(
+            system, simulation.method, poses_at_start(simulation), speeds=speeds_at_start(simulation)
+        )
 
 
 def looked_at(system: System) -> bool:
@@ -122,17 +123,19 @@ def drawn_notices(system: System) -> list[Notice]:
         return _drawn(system)
 
 
-def notices_of_pose(system: System, method: Any, pose: Pose, steps: bool = True) -> list[Notice]:
-    """Joints outside their limits, contacts pressed in, and, with `steps`, a constant step that is too long for a contact."""
+def notices_of_pose(
+    system: System, method: Any, pose: Pose, steps: bool = True, speeds: Speeds | None = None
+) -> list[Notice]:
+    """Joints outside their limits, contacts pressed in, and, with `steps`, a constant step that is too long for a contact; speeds: those of
+    bodies (``contact_steps.fastest``)."""
     limited, contacts, found = _limited(system), _touching(system), list[Notice]()
     for joint in limited:
         found += _beyond(joint, system.values, pose)
-    weight = float(np.linalg.norm(system.gravity)) * sum(
-        body.resolved(system.values).mass for body in system.bodies.values()
-    )
-    for contact in contacts:
-        found += _pressed(contact, system, pose, weight)
-    return found + long_steps(system, method, pose) if steps else found
+    pressed = [deep for contact in contacts if (deep := _pressed(contact, system, pose)) is not None]
+    weights = _weights(system, [deep.contact for deep in pressed]) if pressed else {}
+    for deep in pressed:
+        found += _too_deep(deep, system, max(weights.get(frame.body, 0.0) for frame in deep.contact.frames(system)))
+    return found + long_steps(system, method, pose, speeds) if steps else found
 
 
 def _drawn(system: System) -> list[Notice]:
@@ -156,13 +159,13 @@ def _drawn(system: System) -> list[Notice]:
     ]  # fmt: skip
 
 
-def long_steps(system: System, method: Method, pose: Pose) -> list[Notice]:
+def long_steps(system: System, method: Method, pose: Pose, speeds: Speeds | None = None) -> list[Notice]:
     """A constant explicit step that is too long for a contact: "unstable" where that is sure, else "step" (``contact_steps``)."""
     dt = constant_step(method)
     if dt is None or not any(not contact.is_off for contact in contacts_of(system)):
         return []
     limit = limit_of(method)
-    told, sure = fastest(system, pose)
+    told, sure = fastest(system, pose, speeds)
     for kind, (fast, name, omega) in ((DIVERGES, sure), ("step", told)):
         if fast * dt > limit:
             most = limit / omega
@@ -230,6 +233,20 @@ def poses_at_start(simulation: Any) -> Pose:
     return pose_of(names, R, p)
 
 
+def speeds_at_start(simulation: Any) -> Speeds:
+    """ω and v (3,) of a body where the simulation stands, looked at when it is first asked for."""
+    known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def speeds(body: str) -> tuple[np.ndarray, np.ndarray]:
+        if not known:
+            result = simulation.latest()
+            w, v = result.angular_velocity(), result.velocity()
+            known.update(zip(v["body"].values.tolist(), zip(w.values[-1], v.values[-1], strict=True), strict=True))
+        return known.get(body, (np.zeros(3), np.zeros(3)))
+
+    return speeds
+
+
 def pose_of(names: Sequence[str], R: np.ndarray, p: np.ndarray) -> Pose:
     """Bodies in the order of `names` at R (bodies, 3, 3), p (bodies, 3); ground in the origin."""
     found = {name: (R[i], p[i]) for i, name in enumerate(names)}
@@ -256,38 +273,75 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
     return found
 
 
-def _pressed(contact: ContactForce, system: System, pose: Pose, weight: float) -> list[Notice]:
-    """A contact that starts pressed in by more than the mechanism's weight can explain."""
-    data = contact.numbers(system.values)
-    A, B = poses_of(contact, system, pose)
-    if beyond_reach(data, A, B) > 0.0:
-        return []
-    depth, force = contact.pressed(system.values, A, B)
-    rounded = ROUNDED * float(np.linalg.norm(A[9:]) + np.linalg.norm(B[9:]))
-    if force <= PRESSED * weight or depth <= rounded:
-        return []
-    one, other = (repr(frame.body) for frame in contact.frames(system))
-    text = f"contact {contact.name!r} starts {depth:.3g} m deep, {one} in {other}, with {force:.3g} N"
-    if (exponent := data[1]) > 0.0:
-        text += f" and {force * depth / (exponent + 1.0):.3g} J"
-    text += f" (the mechanism weighs {weight:.3g} N)" if weight else ""
-    text += _way_out(contact, system, data, (A, B))
-    return [Notice("contact", contact.name, force, "N", 0.0, text)]
+class Pressed(NamedTuple):
+    """A contact that starts pressed in: the poses (12,) of its frames, how deep [m], the normal force [N], the normal (3,) from B to A, 0
+    where there is none, and whether it is over an area."""
+
+    contact: ContactForce
+    frames: Sequence[np.ndarray]
+    depth: float
+    force: float
+    normal: np.ndarray
+    over_area: bool
 
 
-def _way_out(contact: ContactForce, system: System, data: list[float], frames: Sequence[np.ndarray]) -> str:
-    """What to move, and where, so that a contact that is pressed in just touches; a clause, "" where no normal is known."""
-    a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in frames)
+def _pressed(contact: ContactForce, system: System, pose: Pose) -> Pressed | None:
+    """A contact where it presses at the start, by more than rounding; None of one that does not."""
+    data, frames = contact.numbers(system.values), poses_of(contact, system, pose)
+    if beyond_reach(data, *frames) > 0.0:
+        return None
+    depth, force = contact.pressed(system.values, *frames)
+    if force <= 0.0 or depth <= ROUNDED * float(sum(np.linalg.norm(frame[9:]) for frame in frames)):
+        return None
+    a, b = (np.concatenate([frame, np.zeros(6)])[None] for frame in frames)
     rows = contact.motion_table(data, a, b, np.zeros((1, 0)))[0]
     row = Seen(rows[int(seen_in(rows).depth.argmax())])
-    depth, n = float(row.depth), np.array(row.normal)
-    if not n.any():
-        return ""
-    body, other = (frame.body for frame in contact.frames(system))
-    body, n = (other, -n) if "ground" in fixed_to(system, body) else (body, n)
+    return Pressed(contact, frames, depth, force, np.array(row.normal), bool(row.area > 0.0))
+
+
+def _weights(system: System, pressed: Sequence[ContactForce]) -> dict[str, float]:
+    """By body that moves, the weight [N] of all that it hangs together with: by joints, forces, and contacts that press."""
+    moving = [name for name in system.bodies if name != "ground" and "ground" not in fixed_to(system, name)]
+    acting = [force for force in system.forces.values() if not isinstance(force, ContactForce)]
+    tied = [(joint.parent.name, joint.child.name) for joint in system.joints.values()]
+    tied += [(frames[0].body, frames[-1].body) for force in (*acting, *pressed) if (frames := force.frames(system))]
+    of = {name: name for name in moving}
+
+    def group(name: str) -> str:
+        while of[name] != name:
+            of[name] = name = of[of[name]]
+        return name
+
+    for one, other in tied:
+        if one in of and other in of:
+            of[group(one)] = group(other)
+    gravity = float(np.linalg.norm(system.gravity))
+    weight = dict.fromkeys(moving, 0.0)
+    for name in moving:
+        weight[group(name)] += gravity * system.bodies[name].resolved(system.values).mass
+    return {name: weight[group(name)] for name in moving}
+
+
+def _too_deep(deep: Pressed, system: System, weight: float) -> list[Notice]:
+    """What is said of a contact that starts with more than `weight` can explain."""
+    contact = deep.contact
+    if deep.force <= PRESSED * weight:
+        return []
+    one, other = (frame.body for frame in contact.frames(system))
+    text = f"contact {contact.name!r} starts {deep.depth:.3g} m deep, {one!r} in {other!r}, with "
+    if not deep.normal.any():
+        text += f"the centre of one in that of the other: nothing presses until they part; move body {one!r} away, or {other!r}"
+        return [Notice("contact", contact.name, 0.0, "N", 0.0, text)]
+    text += f"{deep.force:.3g} N"
+    if (exponent := contact.numbers(system.values)[1]) > 0.0:
+        text += f" and {deep.force * deep.depth / (exponent + 1.0):.3g} J"
+    if weight:
+        text += f" (what hangs together with them weighs {weight:.3g} N)"
+    body, n = (other, -deep.normal) if "ground" in fixed_to(system, one) else (one, deep.normal)
     x, y, z = (float(f"{component:.3g}") + 0.0 for component in n)
-    about = "about " if row.area > 0.0 else ""
-    return f"; moved by {about}{depth:.3g} m along ({x:g}, {y:g}, {z:g}), body {body!r} just touches"
+    about = "about " if deep.over_area else ""
+    text += f"; moved by {about}{deep.depth:.3g} m along ({x:g}, {y:g}, {z:g}), body {body!r} just touches"
+    return [Notice("contact", contact.name, deep.force, "N", 0.0, text)]
 
 
 def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> list[Notice]:

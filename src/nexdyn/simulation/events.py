@@ -376,10 +376,10 @@ class Run:
         self.accept(rows, g, keep=True)
         self.happen(fired)
 
-    def fired(self, g: np.ndarray, only_times: bool = False) -> list[tuple[Watched, float]]:
-        """The events that have happened, and where their signals are."""
+    def fired(self, g: np.ndarray, to_come: bool = False) -> list[tuple[Watched, float]]:
+        """The events that have happened, and where their signals are; to_come: of those of a time that was still to come."""
         seen = zip(self.watched, g.tolist(), strict=True)
-        fired = [(w, x) for w, x in seen if w.crossed(x) and (w.of_time or not only_times)]
+        fired = [(w, x) for w, x in seen if w.crossed(x) and not (to_come and not (w.of_time and w.side < 0.0))]
         for watched, _ in fired:
             watched.done = watched.event is not None and watched.event.once
         return fired
@@ -394,7 +394,7 @@ class Run:
                     watched.move_on(x)
             for watched, _ in fired:
                 self.act(watched)
-            fired = [] if self.message else self.fired(self.g[:, 0], only_times=True)
+            fired = [] if self.message else self.fired(self.g[:, 0], to_come=True)
 
     def is_at_end(self, g: np.ndarray) -> bool:
         """Whether events happen at the last of the rows of `g` to the bit, as those of a time do, and none before."""

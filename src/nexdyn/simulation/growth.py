@@ -82,13 +82,14 @@ def growth_of(seen: Result, whole: Result, method: Method) -> Growth | None:
 def _longest(result: Result, method: Method) -> str:
     """Of the contact that was stiffest how long steps may be, as a clause; "" where no state shows one."""
     fastest, found = 0.0, ""
+    size = max(float(np.abs(result.position(name).values[0]).max()) for name in result.system.bodies)
     for name, force in result.system.forces.items():
         if not isinstance(force, ContactForce) or force.is_off:
             continue
         depths = result.contacts(name).penetration.values
         k = int(depths.reshape(len(depths), -1).max(axis=1).argmax())
         depth = float(depths[k].max())
-        if not depth > 0.0:
+        if not depth > ROUNDED * size:
             continue
         fast = math.sqrt(square_of(force, result.system, Yielding(result.system, _pose_at(result, k))).told)
         if fast > fastest:

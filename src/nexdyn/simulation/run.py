@@ -13,6 +13,7 @@ from nexdyn.assembly.contact_steps import constant_step
 from nexdyn.assembly.notices import Notice, kept_notices
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import SolveError, warn
+from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.results.result import Result
 from nexdyn.simulation.events import has_events, run_with_events
 from nexdyn.simulation.growth import LOOKED_AT, growth_of, is_watched
@@ -21,9 +22,20 @@ from nexdyn.simulation.march import March, Progress
 from nexdyn.simulation.room import refuse_too_much
 from nexdyn.simulation.span import checked_end, checked_times
 
+LEAST = 1e-14
+"""Of the time, the least step that is tried where a longer one met a force that is not finite."""
+
 
 class Runs(March):
     """A march that a user runs."""
+
+    def may_be_shorter(self, status: int, h: float) -> bool:
+        """Whether a step that ended in a force that is not finite may be tried again, h [s] long. What a function raised is not asked for
+        twice."""
+        if status < FORCE_FAILED or not h > max(getattr(self.method, "dt_min", 0.0), LEAST * abs(self.t)):
+            return False
+        force = list(self.system.forces.values())[status - FORCE_FAILED]
+        return not any(callback.failed for callback in force.callbacks())
 
     @small_on_one_thread
     def run(

@@ -527,6 +527,7 @@ def march_adaptive(
         error = error / tolerance if status == OK else FAILED
         if not (error <= 1.0):
             control.rejected += 1.0
+            control.error = error
             h = after_rejection(step, error, status != OK)
             memory.made_for = 0.0
             if status >= FORCE_FAILED:

@@ -255,6 +255,10 @@ class IndexOneSimulation(BodySimulation):
             if status == index1.OPEN and self._dt > self._longest():
                 control.first_stage_known, turned = 0.0, True
                 continue
+            shorter = adaptive.SHRINK * min(self._dt, t_end - self.t)
+            if self.may_be_shorter(status, shorter):
+                control.dt = shorter
+                continue
             if status != OK:
                 self._fail(status, float(control.failed_at), self._dt)
             look()

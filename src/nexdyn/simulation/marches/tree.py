@@ -413,6 +413,10 @@ class Simulation(Runs):
             self.t, self._dt = float(control.t), float(control.dt)
             self._steps += int(control.steps - steps)
             self._keep(room[:rows])
+            shorter = adaptive.SHRINK * min(self._dt, t_end - self.t)
+            if self.may_be_shorter(status, shorter):
+                control.dt = shorter
+                continue
             if status != OK:
                 self._fail(status, bad, float(control.failed_at), dt=self._dt)
             self._watch_singular()
