@@ -175,3 +175,21 @@ def test_what_sticks_has_its_tangential_stiffness() -> None:
     s = np.sort_complex(np.roots([M, damping, 0.82e4]))
     for x in s:
         assert np.abs(found.eigenvalues - x).min() < 1e-6 * abs(x)
+
+
+@pytest.mark.parametrize("law", [{"foundation_b": 1e7}, {"stiffness": 1e5, "exponent": 1.0}], ids=["area", "corners"])
+def test_what_sticks_has_one_slope_however_near_it_is_to_its_cone(law: dict[str, float]) -> None:
+    """A crate that is pushed along the floor: steps of the differences that would make it slide count for nothing, and nothing is said
+    of two slopes."""
+    mass, mu, found = 2.0, 0.4, []
+    for part in (0.0, 0.5, 0.9, 0.99):
+        system = nx.System("pushed")
+        system.add_body("crate", mass=mass, inertia=(0.02,) * 3, shapes=[nx.Box((0.3, 0.2, 0.2))], position=(0, 0, 0.1))
+        system.add_joint(nx.Free("free", "ground", "crate"))
+        system.add_contact(nx.Contact("floor", "crate", friction=mu, damping=5.0, **law))
+        push = (part * mu * mass * 9.81, 0.0, 0.0)
+        system.add_force(nx.AppliedForce("push", "crate", force=push, anchor=(0, 0, -0.1)))
+        values = nx.linearize(system, nx.equilibrium(system)).eigenvalues
+        found.append(np.sort_complex(values[np.abs(values) > 1e-3]))
+    for others in found[1:]:
+        np.testing.assert_allclose(others, found[0], rtol=1e-4)

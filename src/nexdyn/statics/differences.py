@@ -15,12 +15,14 @@ from nexdyn.errors import SolveError
 
 STEPS = (1e-2, 2.5e-3, 6e-4)
 """Steps of the differences, in rad and lengths of the mechanism, the largest first."""
-SHORTER, SHORTEST, NEAR = 0.25, 1e-6, 1e-5
-"""By how much further ones are shortened while errors fall, the shortest, and one by which slopes are checked."""
+SHORTER, SHORTEST, NEAR = 0.25, 1e-6, (1e-5, 1e-6, 1e-7, 1e-8)
+"""By how much further ones are shortened while errors fall, the shortest, and those by which slopes are checked."""
 NOTHING = 1e-300
 BENT, HALF = 1e-3, (0.45, 0.55)
 """A function has two slopes at 0 where f(h) + f(−h) − 2 f(0) is more than this part of its largest change by any x, and half as much at
 h/2; of a smooth one it is a quarter."""
+OTHER, ROUNDING = 1e-5, 1e-14
+"""From which part of a slope, or of what counts as 1 of it, another one is another; what rounding is of a function, which steps divide."""
 GOOD, POOR = 1e-10, 1e-6
 """An error estimate below this part of the largest entry is good enough; above that, steps are shortened though errors do not fall yet, as
 where a force saturates within them."""
@@ -41,24 +43,31 @@ def derivative(
         e = np.zeros(n)
         e[j] = units[j]
         best, error = _column(f, e, steps, sizes, shorten)
-        if shorten and _bent_within(f, e, best, sizes):
+        for near in NEAR if shorten else ():
+            if not _bent_within(f, e, best, sizes, near):
+                break
             with suppress(SolveError):
-                best, error = _column(f, e, (NEAR,), sizes, shorten)
+                best, error = _column(f, e, (near,), sizes, shorten)
         found.append(best / units[j])
         worst = max(worst, error / units[j])
     return (np.array(found).T if found else np.zeros((len(f(np.zeros(n))), 0))), worst
 
 
 def _bent_within(
-    f: Callable[[np.ndarray], np.ndarray], e: np.ndarray, slope: np.ndarray, sizes: np.ndarray | None
+    f: Callable[[np.ndarray], np.ndarray],
+    e: np.ndarray,
+    slope: np.ndarray,
+    sizes: np.ndarray | None,
+    step: float,
 ) -> bool:
     """Whether a function has another slope close to 0 than the steps tell, as where a force saturates within the shortest of them."""
     try:
-        near = (f(NEAR * e) - f(-NEAR * e)) / (2.0 * NEAR)
+        near = (f(step * e) - f(-step * e)) / (2.0 * step)
     except SolveError:
         return False
     per = _per(near, sizes)
-    return float((np.abs(near - slope) / per).max(initial=0.0)) > BENT * float((np.abs(near) / per).max(initial=0.0))
+    other, size = np.abs(near - slope) / per, np.maximum(np.abs(near) / per, 1.0)
+    return bool((other > np.maximum(OTHER * size, ROUNDING / step)).any())
 
 
 def _per(slope: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
@@ -118,17 +127,23 @@ def two_slopes(
     that are nothing beside it are rounding."""
     still = f(np.zeros(len(units)))
     values = np.zeros((4, len(still), len(units)))
-    for j, unit in enumerate(units):
-        e = np.zeros(len(units))
-        e[j] = step * unit
+    for j in range(len(units)):
         with suppress(SolveError):
-            values[:, :, j] = [f(k * e) - still for k in (1.0, -1.0, 0.5, -0.5)]
+            values[:, :, j] = _on_both_sides(f, still, units, j, step)
     ahead, behind, half_ahead, half_behind = values
     off, half = ahead + behind, half_ahead + half_behind
     much = np.abs(off) > BENT * np.abs(ahead - behind).max(axis=1, keepdims=True, initial=0.0) + NOTHING
     if sizes is not None:
         much &= np.abs(off) > ROUNDED * step * sizes[:, None]
     part = np.divide(half, off, out=np.zeros_like(off), where=much)
+    bent = (part > HALF[0]) & (part < HALF[1])
+    for j in np.flatnonzero(
+        bent.any(axis=0)
+    ).tolist():  # a force that saturates within the step has one slope close to 0
+        for near in NEAR:
+            with suppress(SolveError):
+                one, other, *_ = _on_both_sides(f, still, units, j, near)
+                bent[:, j] &= np.abs(one + other) > HALF[0] * near / step * np.abs(off[:, j])
     return [
         (
             int(i),
@@ -136,5 +151,14 @@ def two_slopes(
             float(-2.0 * half_behind[i, j] / (step * units[j])),
             float(2.0 * half_ahead[i, j] / (step * units[j])),
         )
-        for i, j in np.argwhere((part > HALF[0]) & (part < HALF[1]))
+        for i, j in np.argwhere(bent)
     ]
+
+
+def _on_both_sides(
+    f: Callable[[np.ndarray], np.ndarray], still: np.ndarray, units: np.ndarray, j: int, step: float
+) -> np.ndarray:
+    """What f changes by (4, m): a step ahead along x_j, behind, and half of it."""
+    e = np.zeros(len(units))
+    e[j] = step * units[j]
+    return np.array([f(k * e) - still for k in (1.0, -1.0, 0.5, -0.5)])
