@@ -200,9 +200,15 @@ def hull_of(place: Path, points: np.ndarray) -> nx.Mesh:
     )
 
 
-FACETS = {0.005: (0.17, None), 0.01: (0.043, 0.35), 0.02: (0.011, None), 0.03: (0.01, None), 0.05: (0.003, 0.08)}
-"""By the depth [R] of a sphere of 2,000 flat facets: how uneven its force is, peak to peak, and by how much it is too low as a mean, as
-computed apart from this package; at 0.03 R what is required."""
+FACETS = {
+    0.005: (0.17, 0.5, None),
+    0.01: (0.043, 0.08, 0.35),
+    0.02: (0.011, 0.023, None),
+    0.03: (0.01, 0.012, None),
+    0.05: (0.003, 0.0055, 0.08),
+}
+"""By the depth [R] of a sphere of 2,000 flat facets: how uneven its force is, peak to peak, as it rolls on its even facets, and whichever
+way it lies; and by how much it is too low as a mean, as computed apart from this package; at 0.03 R what is required."""
 
 
 @pytest.mark.parametrize("depth", FACETS)
@@ -214,12 +220,12 @@ def test_a_sphere_of_flat_facets_presses_as_flat_facets_can(
     mesh = ball(tmp_path / "ball.obj")
     bench = meshes(mesh, FLOOR, None, K)
     A = at_random(rng, 1000)
-    A = A[
-        abs(A[:, 8]) < 0.6
-    ]  # nearer to the poles of the spiral facets are less even, and so is the force, up to 1.5 times
     A[:, 9:12] = (0.0, 0.0, 1.0 - depth)
     f = bench.seen(A, np.repeat(motion((0, 0, 0))[None], len(A), axis=0))[:, 6]
-    ripple, low = FACETS[depth]
+    ripple, of_all, low = FACETS[depth]
+    assert np.ptp(f) / f.mean() < of_all
+    # nearer to the poles of the spiral facets are less even
+    A, f = A[abs(A[:, 8]) < 0.6], f[abs(A[:, 8]) < 0.6]
     assert np.ptp(f) / f.mean() < (ripple if depth == 0.03 else 1.1 * ripple)
     if low is not None:
         assert 1.0 - f.mean() / (K * np.pi * depth**2 * (1.0 - depth / 3.0)) == pytest.approx(low, abs=0.01)
