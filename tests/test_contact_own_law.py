@@ -259,3 +259,26 @@ def test_materials_give_friction_beside_a_foundation_and_beside_a_law_of_the_use
         assert force.law(system.values).friction == 0.7
     with pytest.raises(nx.InputError, match="material of one side; give material_b"):
         system.add_contact(nx.Contact("half", "ball", foundation_a=1e8, material_a="steel"))
+
+
+CHOSEN = [
+    nx.DormandPrince(), nx.BogackiShampine32(), nx.DOP853(), nx.Projection(), nx.Baumgarte(), nx.HHT(), nx.HHT(rtol=1e-4),
+]  # fmt: skip
+"""Methods that choose their steps."""
+
+
+@numba.njit
+def up_to_8_mm(depth, rate):  # type: ignore[no-untyped-def]
+    return 1e4 * depth if depth < 0.008 else math.nan
+
+
+@pytest.mark.parametrize("method", CHOSEN, ids=str)
+def test_a_step_that_goes_where_the_law_has_no_number_is_tried_again_and_shorter(method: nx.Method) -> None:
+    """The motion itself comes to 7.3 mm; thrown from higher it goes beyond 8 mm, and every method says so at the time at which it does."""
+    system, start = thrown("ground", normal_force=up_to_8_mm)
+    deep = nx.simulate(system, 0.2, method, **start).contacts("touch").penetration.values.max()
+    assert 0.0070 < deep < 0.0074
+    start["q0"] = {"ball": (1, 0, 0, 0, 0, 0, 0.15)}
+    with pytest.raises(nx.SolveError, match="'touch ball ground' gives a value that is not finite") as refused:
+        nx.simulate(system, 0.2, method, **start)
+    assert refused.value.time == pytest.approx(0.109778, abs=3e-6)
