@@ -144,4 +144,30 @@ def test_info_tells_pairs_points_stiffness_and_friction(tmp_path: Path, capsys: 
     assert main(["info", str(tmp_path / "ball.yaml")]) == 0
     said = " ".join(capsys.readouterr().out.split())
     k = 4.0 / 3.0 * STEEL / 2.0 * math.sqrt(0.05)
-    assert f"contact touch: 1 point, ball0 and ground; k = {k:.6g} N/m^1.5, μ = 0.3" in said
+    rho = 2.0 * (1.0 - 0.3) / (2.0 - 0.3)  # Mindlin's, of two bodies of one material
+    assert (
+        f"contact touch: 1 point, ball0 and ground; k = {k:.6g} N/m^1.5, μ = 0.3, sticks with {rho:.4g} of the stiffness"
+        in said
+    )
+
+
+@pytest.mark.parametrize(
+    ("law", "told"),
+    [
+        ({"static_friction": 0.5}, "μ = 0.3, 0.5 until it slides, sticks with 0.82 of the stiffness; damping 20 s/m"),
+        ({"friction_speed": 1e-3}, "μ = 0.3, regularised below 0.001 m/s; damping 20 s/m"),
+        ({"friction": 0.0}, "μ = 0; damping 20 s/m"),
+    ],
+    ids=["static", "regularised", "none"],
+)
+def test_info_tells_all_that_a_law_says(
+    law: dict[str, float], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from nexdyn.cli.door import main
+
+    system = nx.System("crate")
+    system.add_body("crate", mass=2.0, shapes=[nx.Box((0.3, 0.2, 0.2))])
+    system.add_contact(nx.Contact("floor", "crate", **{"stiffness": 1e5, "friction": 0.3, "damping": 20.0, **law}))
+    nx.save_scene(system, tmp_path / "crate.yaml")
+    assert main(["info", str(tmp_path / "crate.yaml")]) == 0
+    assert told in " ".join(capsys.readouterr().out.split())

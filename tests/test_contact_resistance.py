@@ -358,6 +358,6 @@ def test_info_tells_directions_resistances_and_surfaces_that_run(
     assert main(["info", str(path)]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert (
-        "contact floor: 1 point, ball and ground; k = 100000 N/m^1.5, μ = 0.5 along the direction (1, 0, 0) of b, 0.2 across; "
-        "against rolling 0.002 m; against turning 0.001 m; the surface of b runs"
+        "contact floor: 1 point, ball and ground; k = 100000 N/m^1.5, μ = 0.5 along the direction (1, 0, 0) of b, 0.2 across, "
+        "sticks with 0.82 of the stiffness; against rolling 0.002 m; against turning 0.001 m; the surface of b runs"
     ) in told

@@ -164,7 +164,7 @@ def _contact(system: System, name: str) -> dict[str, Any]:
         **_pressing(made, laws, [k for force in made for k in force.stiffnesses(system.values)]),
         "friction": _extremes([law.friction for law in laws]), "unit": made[0].stiffness_unit(system.values),
         "of": "area" if isinstance(made[0], Foundations) and made[0].over_area else "point",
-        "more": _further(system, system.contacts[name]),
+        "more": _further(system, system.contacts[name], laws),
     }  # fmt: skip
 
 
@@ -185,8 +185,8 @@ def _pressing(made: list[Any], laws: list[Any], stiff: list[float]) -> dict[str,
     return {"exponent": laws[0].exponent, "stiffness": _extremes(stiff)}
 
 
-def _further(system: System, contact: BetweenBodies) -> str:
-    """What of the law of a contact most have not, in words; functions of time at t = 0."""
+def _further(system: System, contact: BetweenBodies, laws: list[Any]) -> str:
+    """What else its law says, in words; functions of time at t = 0."""
     from nexdyn.forces.contact_group import Contact
     from nexdyn.forces.contact_law import is_of_time
 
@@ -196,6 +196,15 @@ def _further(system: System, contact: BetweenBodies) -> str:
         side = "a" if given["friction_direction_a"] is not None else "b"
         found += f" along the direction {_numbers(given[f'friction_direction_{side}'])} of {side}"
         found += f", {contact.number_of('friction_across', values):.6g} across"
+    if any(law.static_friction != law.friction for law in laws):
+        found += f", {_between([law.static_friction for law in laws])} until it slides"
+    if any(law.friction or law.static_friction for law in laws):
+        if contact.friction_speed is not None:
+            found += f", regularised below {_between([law.friction_speed for law in laws])} m/s"
+        else:
+            found += f", sticks with {_between([law.friction_stiffness for law in laws])} of the stiffness"
+    if any(law.damping for law in laws):
+        found += f"; damping {_between([law.damping for law in laws])} s/m"
     for what in ("rolling", "turning"):
         if (arm := contact.number_of(f"{what}_resistance", values)) != 0.0:
             found += f"; against {what} {arm:.6g} m"
@@ -207,6 +216,10 @@ def _further(system: System, contact: BetweenBodies) -> str:
     if contact.varies:
         found += "; at t = 0 of functions of time"
     return found
+
+
+def _between(numbers: list[float]) -> str:
+    return " to ".join(f"{x:.4g}" for x in _extremes(numbers))
 
 
 def _extremes(numbers: list[float]) -> list[float]:
