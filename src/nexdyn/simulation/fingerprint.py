@@ -4,7 +4,7 @@
 
 All that a result may depend on goes in: numbers to their last bit; of functions the byte code, constants, the names that they
 use, defaults, closures, attributes, and the functions and values of their module that they name; of objects their class and
-attributes. What is installed (the standard library, packages) counts by name and version. What cannot be distinguished from
+attributes; of meshes what is in their files. What is installed (the standard library, packages) counts by name and version. What cannot be distinguished from
 another of its kind raises `OpaqueError`: equality of two studies is then unknown.
 
 The same walk, over what functions hold (``held_by``), tells whether a function has changed what it holds: a counter in its closure,
@@ -36,7 +36,9 @@ from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression
 from nexdyn.model.functions import Function
+from nexdyn.model.shapes import Mesh
 from nexdyn.model.system import System
+from nexdyn.results.mesh_files import content_of
 from nexdyn.results.result import Result
 
 MOST_DEPTH = 200
@@ -190,6 +192,8 @@ class _Teller:
         if isinstance(x, Result):
             told = {key: value for key, value in vars(x.recording).items() if key != "wall_time"}
             return self._of("result", x.system, told, x.lost_forces)
+        if isinstance(x, Mesh):
+            return self._of("mesh", _attributes(x), content_of(x.path))
         if isinstance(x, AssemblyReport):
             return self._of("report", x.model.system, x.t, x.q, x.v, x.states)
         if isinstance(x, Callback):
