@@ -394,6 +394,10 @@ class March(metaclass=CheckedContract):
         self.warnings = [*(self.warnings or []), Notice("singular", "", t, "s", 0.0, text)]
         warn(text)
 
+    def note_left_out(self) -> None:
+        """States are left out of the rows."""
+        self._thinned, self._unseen = True, self._unseen or self._peaks is None
+
     def _users_back(self, users: dict[str, Any]) -> None:
         """The states of the user's functions as they were; a warning, once, of what they keep to themselves and steps taken again meet
         changed."""
