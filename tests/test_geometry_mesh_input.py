@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import signal
 import struct
@@ -9,6 +10,7 @@ import sys
 import time
 import tracemalloc
 import warnings
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -203,6 +205,14 @@ def test_a_unit_of_a_shape_that_is_none_is_refused_with_those_there_are(unit: An
         nx.Mesh("part.stl", unit=unit)
 
 
+def zipped() -> bytes:
+    """An archive with a COLLADA file."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.dae", "<COLLADA>" + "0 " * 1000)
+    return stream.getvalue()
+
+
 PLY = (
     b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
     b"element face 1\nproperty list uchar int vertex_indices\n"
@@ -216,6 +226,11 @@ PLY = (
         ("part.step", b"ISO-10303-21;", "step is no kind of mesh; valid: stl, obj"),
         ("empty.stl", b"", "it is empty"),
         ("bomb.dae", b"PK\x03\x04rest", "it is an archive"),
+        ("bomb.dae", zipped(), "it is an archive"),
+        ("prefixed.dae", b'<?xml version="1.0"?>\n' + zipped(), "it is an archive"),
+        ("prefixed.stl", b"solid x\n" + zipped(), "it is an archive"),
+        ("damaged.dae", b"<x/>" + zipped()[-60:], "it is an archive|cannot be read"),
+        ("wide.dae", '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>'.encode("utf-16"), "entities"),
         ("laugh.dae", b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>', "entities"),
         ("lies.stl", b"x" * 80 + b"\xff\xff\xff\x7f" + b"0" * 50, "promises more than its 134 bytes"),
         ("lies.ply", b"ply\nformat ascii 1.0\nelement vertex 99999999999\nproperty float x\nend_header\n", "promises more"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from collections.abc import Callable
@@ -24,6 +25,7 @@ def system() -> nx.System:
     return made
 
 
+BOTH = [nx.RungeKutta4(1e-2), nx.ExplicitEuler(1e-2)]
 CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "system": (nx.assemble, [*NOTHING_OF_USE, None, "four-bar"]),
     "t": (lambda x: nx.assemble(system(), t=x), [math.nan, math.inf, True, "1", 10**400, None, 1j]),
@@ -36,6 +38,15 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "outputs": (lambda x: nx.linearize(system(), outputs=x), [*NOTHING_OF_USE, [1]]),
     "frozen": (lambda x: nx.linearize(system(), frozen=x), [math.nan, "yes", 1, [], None]),
     "ignore": (lambda x: nx.linearize(system(), ignore=x), [math.nan, "yes", 1, []]),
+    "methods": (lambda x: nx.compare(system(), x), [*NOTHING_OF_USE, None, "rk4", [], ["rk4"], [nx.RungeKutta4]]),
+    "tolerance": (
+        lambda x: nx.agreement(system(), BOTH, tolerance=x),
+        [math.nan, math.inf, -1.5, True, None, [1]],
+    ),
+    "output_times": (
+        lambda x: nx.compare(system(), BOTH, output_times=x),
+        ["soon", [2.0, 1.0], [math.nan], [True], {}],
+    ),
     "parameters": (lambda x: nx.sensitivity(system(), 0.01, x), [*NOTHING_OF_USE, None, [1]]),
 }
 
@@ -45,6 +56,31 @@ def test_what_is_something_else_is_refused_by_its_name(name: str, k: int) -> Non
     call, wrong = CASES[name]
     with pytest.raises(nx.InputError, match=rf"{name} .*is {re.escape(repr(wrong[k])[:8])}"):
         call(wrong[k])
+
+
+ENDS: dict[str, Callable[[Any], Any]] = {
+    "agreement": lambda t_end: nx.agreement(system(), BOTH, t_end),
+    "compare": lambda t_end: nx.compare(system(), BOTH, t_end),
+    "sensitivity": lambda t_end: nx.sensitivity(system(), t_end, ["a.mass"]),
+    "simulate": lambda t_end: nx.simulate(system(), t_end),
+    "simulate a batch": lambda t_end: nx.simulate(system(), t_end, batch={"v0": {"j": [0.0, 1.0]}}),
+    "sweep": lambda t_end: nx.sweep(system(), {"a.mass": [1.0]}, measure="steps", t_end=t_end, jobs=1),
+    "Simulation.run": lambda t_end: nx.Simulation(system()).run(t_end),
+}
+"""Every function that takes an end."""
+
+
+def test_every_function_that_takes_an_end_is_known() -> None:
+    functions = [name for name in nx.__all__ if name.islower()]
+    found = {name for name in functions if "t_end" in inspect.signature(getattr(nx, name)).parameters}
+    assert found == {name.partition(" ")[0] for name in ENDS if name.islower()}
+
+
+@pytest.mark.parametrize("of", ENDS)
+@pytest.mark.parametrize("wrong", [True, "1", "soon", None, math.nan, math.inf, -1.0, [1.0], 1j, 10**400], ids=repr)
+def test_an_end_that_is_none_is_refused_by_its_name(of: str, wrong: Any) -> None:
+    with pytest.raises(nx.InputError, match=r"^t_end "):
+        ENDS[of](wrong)
 
 
 def test_one_name_or_element_may_stand_for_a_list_of_it() -> None:

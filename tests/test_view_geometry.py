@@ -148,14 +148,26 @@ def test_a_mesh_that_is_missing_or_damaged_is_named_and_the_body_still_drawn(
     assert [piece.body for piece in drawn] == ["arm"] and len(drawn[0].surface.faces) > 100
 
 
-def test_an_archive_that_unpacks_to_far_more_is_refused_unread(tmp_path: Path) -> None:
-    """Readers of COLLADA unpack archives whatever their suffix; 60 KB of zeros in one become 60 MB to be parsed."""
+@pytest.mark.parametrize("before", [b"", b'<?xml version="1.0"?>\n'])
+def test_an_archive_that_unpacks_to_far_more_is_refused_unread(before: bytes, tmp_path: Path) -> None:
+    """Readers of COLLADA unpack archives whatever their suffix and what stands before; 60 KB of zeros in one become 60 MB to be parsed."""
     path = tmp_path / "bomb.dae"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("bomb.dae", "<COLLADA>" + "0 " * 10_000_000)
+    path.write_bytes(before + path.read_bytes())
     system = nx.System("robot")
     system.add_body("arm", mass=1.0, inertia=(1, 1, 1), shapes=[nx.Mesh(str(path))])
     with pytest.warns(NexDynWarning, match="unpacks to 20 MB, more than 30 times its size"):
+        pieces(system)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_xml_that_defines_entities_is_refused_unread(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "laugh.dae"
+    path.write_bytes('<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>'.encode(encoding))
+    system = nx.System("robot")
+    system.add_body("arm", mass=1.0, inertia=(1, 1, 1), shapes=[nx.Mesh(str(path))])
+    with pytest.warns(NexDynWarning, match="XML that defines entities is not read"):
         pieces(system)
 
 

@@ -45,11 +45,11 @@ DIVERGES = "unstable"
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation", "singular", "energy", "state" or
-    "event"; where: the joint, contact, body, spring, event, or whose function; value: the gap [m], what is beyond the limit [m, rad], by
-    how much the start was moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a collision
-    shape, the longest step [s], the violation in parts of the mechanism's size, the energy that has grown [J], or when it is [s]; angle:
-    the misalignment of a gap [rad]; text: all of it in words."""
+    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation", "singular", "energy", "state",
+    "event" or "file"; where: the joint, contact, body, spring, event, file, or whose function; value: the gap [m], what is beyond the limit
+    [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a
+    collision shape, the longest step [s], the violation in parts of the mechanism's size, the energy that has grown [J], or when it is [s];
+    angle: the misalignment of a gap [rad]; text: all of it in words."""
 
     kind: str
     where: str
@@ -156,6 +156,17 @@ def _drawn(system: System) -> list[Notice]:
             "give the body collision=[…] of fewer, or of simple shapes",
         )
         for name, meshes in found.items() for shape, count in meshes
+    ]  # fmt: skip
+
+
+def file_notices(paths: Sequence[str]) -> list[Notice]:
+    """The files that hold something else than in the run to go on from."""
+    return [
+        Notice(
+            "file", path, 0.0, "1", 0.0,
+            f"the mesh {path!r} has changed since the run to go on from; from here on bodies touch by what it holds now",
+        )
+        for path in paths
     ]  # fmt: skip
 
 

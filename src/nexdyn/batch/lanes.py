@@ -451,9 +451,8 @@ def sure_pivot(problem: TreeProblem) -> Any:
     return SURE * (moments + body.I.m.numbers[1:] * (arms * arms).sum(axis=1)).max(axis=0, initial=0.0)
 
 
-def grid_of(method: FixedStep, t0: float, t_end: float, every: int) -> Grid:
-    """The steps of a run, as `nx.simulate` takes them."""
-    dt = method.dt
+def grid_of(dt: float, t0: float, t_end: float, every: int) -> Grid:
+    """The steps of dt [s] of a run, as `nx.simulate` takes them."""
     whole = int(np.floor((t_end - t0) / dt + 1e-9))
     rest = t_end - t0 - whole * dt
     return Grid(t0, t_end, dt, whole, rest if rest > 1e-9 * dt else 0.0, every)

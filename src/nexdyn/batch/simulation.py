@@ -51,7 +51,7 @@ from nexdyn.simulation.continuing import begun, inherited
 from nexdyn.simulation.events import has_events
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.marches.bodies import BodySimulation
-from nexdyn.simulation.marches.loops import needs_rows
+from nexdyn.simulation.marches.loops import given_loops, needs_rows, refuse_loops
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
 from nexdyn.simulation.span import checked_end, checked_times
 from nexdyn.simulation.users import Afresh, UserStates
@@ -143,6 +143,19 @@ def states_differ(system: System, batch: Batch) -> bool:
     return False
 
 
+def events_differ(system: System, batch: Batch) -> bool:
+    """Whether events may happen at other times, or do other things, in other members. Those at a given time that change the same do not."""
+    named = [str(name) for name in batch.parameters] if isinstance(batch.parameters, Mapping) else []
+    alike = all(
+        event.time is not None
+        and event.action is None
+        and not event.depends_on
+        and not any(name.startswith(f"{event.name}.") for name in named)
+        for event in system.events.values()
+    )
+    return has_events(system) and not (alike and len(system.events))
+
+
 def _own_law(force: Force) -> bool:
     """Whether it is a contact with a normal force of the user's."""
     return isinstance(force, ContactForce) and force.normal_force is not None
@@ -177,9 +190,11 @@ class _BatchRun:
         if not apart and states_differ(self.first, batch):
             apart = "a friction that is 0 of some members alone"
         self.in_lanes = not apart
+        if self.in_lanes:
+            refuse_loops(system, given_loops(options.get("loops")))
         self.t0 = _start_time(self.initial)
         self.t_end = checked_end(t_end, self.t0)
-        checked_times(options.get("output_times"), self.t0, self.t_end)
+        asked = checked_times(options.get("output_times"), self.t0, self.t_end)
         self.store = store
         steps = None
         if self.in_lanes:
@@ -189,7 +204,7 @@ class _BatchRun:
                 raise InputError(f"output_every is {every!r}; a whole number of steps, 1 or more, is needed")
             if not (self.t_end - self.t0) / self.method.dt < MOST_STEPS:
                 raise InputError(f"t_end = {self.t_end:g} s takes more than {MOST_STEPS:.0e} steps; choose a longer dt")
-            self.grid = grid_of(self.method, self.t0, self.t_end, every)
+            self.grid = grid_of(self.method.dt, self.t0, self.t_end, every)
             steps = self.grid.steps
         closed = not self.in_lanes and (bodies or needs_rows(system))
         self.tree = None if closed else Tree(self.first)
@@ -197,13 +212,31 @@ class _BatchRun:
             batch, Places.of_joints(system) if self.tree is None else Places.of_tree(self.tree), steps, apart
         )
         self._refuse_changed_twice()
+        self.times = np.unique([*asked, self.t_end]) if len(asked) else None
+        """When all members record; None where that is known from one."""
         if self.in_lanes:
             self._begin_lanes()
+        elif self.times is None:
+            self._choose_times(batch)
         self.failures: dict[int, tuple[str, float]] = {}
         self.afresh = Afresh(self.first)
         self.notices: dict[int, list[Notice]] = {}
         """What is said of the starts of members that march together."""
         self._part, self._interrupted = 0.0, False
+
+    def _choose_times(self, batch: Batch) -> None:
+        """When members record that have events at times of their own, behind which their steps differ: at the steps from the start.
+        InputError, before anything runs, where steps are chosen by each."""
+        dt, every = getattr(self.method, "dt", None), self.options.get("output_every", 1)
+        if dt is None and self.read.count > 1:
+            raise InputError(
+                f"members would be recorded at different times, as {self.method!r} chooses its steps; give output_times, or a constant step"
+            )
+        if dt is None or not events_differ(self.first, batch) or not isinstance(every, int) or every < 1:
+            return
+        if (self.t_end - self.t0) / dt < MOST_STEPS:
+            self.times = grid_of(dt, self.t0, self.t_end, every).times
+            self.options = {**self.options, "output_times": self.times}
 
     def _refuse_changed_twice(self) -> None:
         """InputError for a parameter in which members differ and that an event of a run before has changed."""
@@ -395,7 +428,7 @@ class _BatchRun:
         columns, method = read.parameter_columns(), repr(self.method)
         results: MutableMapping[int, Result] = {}
         if self.store is not None:
-            results = StoredResults(self.store, self._left_by_events, read.count, columns, method)
+            results = StoredResults(self.store, self._left_by_events, read.count, columns, method, self.times)
         status, message = "finished", ""
         if marches_in_lanes(self.system, self.method, self.options):
             self._bodies_in_lanes(threads, results)
@@ -412,7 +445,7 @@ class _BatchRun:
         )  # fmt: skip
         if isinstance(results, dict):
             results = dict(sorted(results.items()))
-        result = BatchResult.of_results(self.first, results, read.count, self._told(), columns, run)
+        result = BatchResult.of_results(self.first, results, read.count, self._told(), columns, run, self.times)
         if isinstance(results, StoredResults):
             results.finish(result.recording, result.failures)
         return result

@@ -92,14 +92,18 @@ def choose_method(given: Method | str | None, motion: Motion, system: System) ->
         start = given if isinstance(given, ImplicitEuler) else ImplicitEuler(getattr(given, "dt", None) or DT)
         changes: dict[str, Any] = fixed | ({"dt": motion.dt} if motion.dt is not None else {})
         return replace(start, **changes)
-    if cls is HHT:
-        if motion.atol is not None:
-            raise InputError(f"--atol is for {PAIRS}; hht has --rtol alone, and --dt for constant steps")
-        own: dict[str, Any] = {"dt": motion.dt} if motion.dt is not None else {}
-        return replace(given if isinstance(given, HHT) else HHT(), **(own | tolerances))
-    if issubclass(cls, IndexOne):
-        own = {"dt": motion.dt} if motion.dt is not None else {}
-        return replace(given if isinstance(given, cls) else cls(), **own, **tolerances)
+    if cls is HHT and motion.atol is not None:
+        raise InputError(f"--atol is for {PAIRS}; hht has --rtol alone, and --dt for constant steps")
+    if issubclass(cls, HHT | IndexOne):
+        if motion.dt is not None and tolerances:
+            raise InputError(
+                f"--dt and --{next(iter(tolerances))} are given; {name} takes constant steps of --dt, or chooses them by --rtol: give one"
+            )
+        # of the scene's what the options make idle, or what makes these idle, is left out
+        left_out = cls.idle["dt"] if motion.dt is not None else ("dt",) if tolerances else ()
+        own = {"dt": motion.dt} if motion.dt is not None else tolerances
+        known = asdict(given) if isinstance(given, cls) else {}
+        return cls(**({key: x for key, x in known.items() if key not in left_out} | own))
     if issubclass(cls, FixedStep):
         for option in ("rtol", "atol"):
             if getattr(motion, option) is not None:

@@ -11,6 +11,7 @@ import importlib
 import math
 import re
 import struct
+import zipfile
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -119,9 +120,9 @@ def _check_head(path: str, suffix: str, length: int) -> None:
         head = stream.read(_HEAD)
     if not head.strip():
         raise InputError(f"{path}: it is empty")
-    if head[:2] == b"PK":
+    if head[:2] == b"PK" or unpacked_size(path) is not None:
         raise InputError(f"{path}: it is an archive; unpack it first")
-    if suffix == "dae" and b"<!ENTITY" in Path(path).read_bytes():
+    if suffix == "dae" and defines_entities(path):
         raise InputError(f"{path}: XML that defines entities is not read")
     promised = 0
     if suffix == "ply":
@@ -134,6 +135,23 @@ def _check_head(path: str, suffix: str, length: int) -> None:
         promised = 50 * count + 84
     if promised > length:
         raise InputError(f"{path}: its head promises more than its {length} bytes hold; it is cut off or damaged")
+
+
+def unpacked_size(path: str) -> int | None:
+    """How many bytes a zip archive holds unpacked; None of a file that is none. Whatever stands before it and whatever its suffix:
+    readers of COLLADA look for the end of an archive, and unpack it."""
+    if not zipfile.is_zipfile(path):
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(member.file_size for member in archive.infolist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):  # damaged: nobody unpacks it
+        return 0
+
+
+def defines_entities(path: str) -> bool:
+    """Whether XML, in any encoding of one or two bytes a letter, defines entities, by which a few lines become as much as one likes."""
+    return b"<!ENTITY" in Path(path).read_bytes().replace(b"\0", b"")
 
 
 def _need(module: str, path: str) -> Any:

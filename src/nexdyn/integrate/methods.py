@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ import numpy as np
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, is_one_of, unknown
 from nexdyn.integrate.given import given_number
-from nexdyn.integrate.method import Method, positive
+from nexdyn.integrate.method import Method, positive, refuse_idle
 from nexdyn.integrate.pairs import PAGES
 from nexdyn.integrate.pairs.pair import EmbeddedPair
 from nexdyn.integrate.stabilised import damping, refuse_growing
@@ -75,7 +75,7 @@ class HHT(Method):
     alpha: numerical damping, from −1/3 to 0 (none, with which rounding in the multipliers grows over tens of thousands of
     steps). dt [s]: a constant step; None chooses each by its error, between `dt_min` and `dt_max` [s], so that the error of the
     motion goes as `rtol` (angles in rad, lengths beside that of the mechanism): ten periods of what is regular have some ten to
-    a thousand times as much. To measure it: ``nx.simulate(…, error_estimate=True)``.
+    a thousand times as much; these three are refused beside dt. To measure it: ``nx.simulate(…, error_estimate=True)``.
     solver: of the linear systems, "blocks" (elimination along the graph of bodies and joints, in the compiled loop), "lu"
     (SuperLU) or "iterative" (GMRES on an incomplete factorisation); the last two are slow, to compare with.
     Negrut, Rampalli, Ottarsson & Sajdak, J. Comput. Nonlinear Dynam. 2 (2007).
@@ -90,6 +90,7 @@ class HHT(Method):
 
     name: ClassVar[str] = "hht"
     coordinates: ClassVar[str] = "bodies"
+    idle: ClassVar[Mapping[str, tuple[str, ...]]] = {"dt": ("rtol", "dt_max", "dt_min")}
 
     def __post_init__(self) -> None:
         alpha = given_number(self.alpha, "alpha of HHT", "a number from -1/3 to 0 is needed")
@@ -108,6 +109,9 @@ class HHT(Method):
             raise InputError(
                 f"dt_max of HHT is {self.dt_max}; a number greater than dt_min = {self.dt_min:g} is needed"
             )
+        refuse_idle(
+            self, "give dt for constant steps, or leave it out, and steps are chosen by rtol, dt_max and dt_min"
+        )
 
     @property
     def step_tolerance(self) -> float:
@@ -118,7 +122,7 @@ class HHT(Method):
 @dataclass(frozen=True)
 class IndexOne(Method):
     """Base of explicit methods in absolute coordinates: RK4 with a constant `dt` [s], or where dt is None the embedded pair of the
-    name `pair`, "dopri5" (Dormand–Prince) by default."""
+    name `pair`, "dopri5" (Dormand–Prince) by default, with `rtol` and `atol`. These three are refused beside dt."""
 
     dt: float | None = None
     rtol: float = 1e-8
@@ -126,6 +130,7 @@ class IndexOne(Method):
     pair: str | None = field(default=None, kw_only=True)
 
     coordinates: ClassVar[str] = "bodies"
+    idle: ClassVar[Mapping[str, tuple[str, ...]]] = {"dt": ("rtol", "atol", "pair")}
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -133,12 +138,9 @@ class IndexOne(Method):
             object.__setattr__(self, "dt", positive(self.dt, f"dt of {name}"))
         for what in ("rtol", "atol"):
             object.__setattr__(self, what, positive(getattr(self, what), f"{what} of {name}"))
+        refuse_idle(self, "RK4 takes constant steps, so give dt, or a pair, which chooses its steps by rtol and atol")
         if self.pair is None:
             return
-        if self.dt is not None:
-            raise InputError(
-                f"{name} has dt and pair; RK4 takes constant steps, so give dt, or a pair, which chooses its steps"
-            )
         if not is_one_of(self.pair, PAIRS):
             raise unknown(f"pair of {name}", self.pair, PAIRS, plural="pairs")
 

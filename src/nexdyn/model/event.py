@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 SIGNALS = ("measure", "joint", "contact", "function", "time")
+OF_SIGNALS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "of": ("position", ("joint", "contact")),
+    "freedom": (0, ("joint",)),
+    "value": (0.0, ("measure", "joint", "contact", "function")),
+    "direction": ("both", ("measure", "joint", "contact", "function")),
+}
+"""Attributes that only some signals have: the default, and which."""
 
 
 class Event(Element):
@@ -31,7 +38,7 @@ class Event(Element):
             rises through 0 where it ends; of "velocity": the greatest speed [m/s] at which a point that bears slides, so that
             value=1e-3, direction="rising" tells where it begins to slip. The gap is of the surfaces, also where it is switched off.
         function(t, q, v) → number, with q and v in the order of `Result.joint_position()` and `joint_velocity()`.
-        time [s]: when it happens.
+        time [s]: when it happens; value and direction are for the others.
     value: what is crossed, in the units of the signal. direction: "both", "rising" or "falling".
 
     What is done, all that is given:
@@ -135,6 +142,11 @@ class Event(Element):
         for attribute in ("stop", "once"):
             if type(self.__dict__[attribute]) is not bool:
                 raise InputError(f"{attribute} of {self} is {self.__dict__[attribute]!r}; True or False is needed")
+        for attribute, (default, signals) in OF_SIGNALS.items():
+            if self.__dict__[attribute] != default and given[0] not in signals:
+                raise InputError(
+                    f"{attribute} of {self} is {self.__dict__[attribute]!r}; it is for {' or '.join(signals)}, and {self} has {given[0]}"
+                )
 
     def check_in(self, system: System) -> None:
         """Raise InputError for what only the system tells."""

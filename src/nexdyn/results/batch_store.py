@@ -113,8 +113,8 @@ class Store:
 class StoredResults(MutableMapping[int, "Result"]):
     """Results of members that run one by one, in a zarr group: each is written when it is put here, and read when asked for.
 
-    system_of(m) is the system of member m. The first that comes to its end says at which times all are recorded; what fails before
-    waits for it.
+    system_of(m) is the system of member m. At which `times` all are recorded is given, or the first that comes to its end says it; what
+    fails before waits for it.
     """
 
     def __init__(
@@ -124,10 +124,11 @@ class StoredResults(MutableMapping[int, "Result"]):
         members: int,
         parameters: Mapping[str, np.ndarray],
         method: str,
+        times: np.ndarray | None = None,
     ) -> None:
         zarr_for(path)
         self._path, self._system_of, self._members = path, system_of, members
-        self._parameters, self._method = parameters, method
+        self._parameters, self._method, self._given = parameters, method, times
         self._store: Store | None = None
         self._waiting: dict[int, Result] = {}
         self._heads: dict[int, Recording] = {}
@@ -143,7 +144,7 @@ class StoredResults(MutableMapping[int, "Result"]):
             r.t, none, none, none, r.method, r.steps, r.status, r.message, settings=r.settings
         )
         self._waiting[member] = result
-        if self._store is None and r.status == "finished":
+        if self._store is None and (r.status == "finished" or self._given is not None):
             self._begin(result)
         if self._store is not None:
             self._write()
@@ -186,7 +187,7 @@ class StoredResults(MutableMapping[int, "Result"]):
             self._store.finish(recording, failures)
 
     def _begin(self, like: Result) -> None:
-        self._times = without_events(like.recording)
+        self._times = without_events(like.recording) if self._given is None else self._given
         self._store = Store(
             self._path, like.observed.labels, like.system.name, self._members, self._times, self._parameters, self._method,
         )  # fmt: skip

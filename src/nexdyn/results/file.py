@@ -29,6 +29,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
 from nexdyn.results.bodies import BodyRecording, body_motion
 from nexdyn.results.loops import LoopRecording
+from nexdyn.results.mesh_files import FILES, changed_files, files_of
 from nexdyn.results.near_files import meant
 from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, RECORDED, spring_counters
 from nexdyn.results.recording import Recording
@@ -238,6 +239,7 @@ def _read(file: Any, name: str) -> Contents:
     if not len(t) or not np.isfinite(t).all() or not (np.diff(t) > 0.0).all():
         raise FileError("must have times that increase, at least one", file=name, element="time")
     _say_lost(file, name)
+    _say_changed(system, settings, name)
     looped = settings.get("coordinates") == "loops"
     if looped:
         settings["cut"] = [joint for joint in settings["cut"] if joint in system.joints]
@@ -371,6 +373,15 @@ def _alone(file: Any, name: str, lost: Sequence[str]) -> list[str]:
     missing = json.loads(_text(file, name, "lost", "{}"))
     groups = [group for section in GROUPS for group in missing.get(section, [])]
     return [force for force in lost if not any(force.startswith(f"{group} ") for group in groups)]
+
+
+def _say_changed(system: System, settings: Mapping[str, Any], name: str) -> None:
+    """NexDynWarning for meshes that have changed since the run: what is computed again would be of others."""
+    if settings.get(FILES) and (paths := changed_files(settings, files_of(system))):
+        warn(
+            f"{name}: the mesh {', '.join(map(repr, paths))} has changed since the run; contacts, reactions and energies are computed "
+            f"again from what it holds now"
+        )
 
 
 def _lost(file: Any, name: str) -> list[str]:

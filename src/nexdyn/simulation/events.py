@@ -37,7 +37,7 @@ from nexdyn.results.segments import changed_by, switched
 from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.impulses import held_by, when_clamped
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import ROWS, March, Snapshot, WatchedState
+from nexdyn.simulation.march import ROUNDED, ROWS, March, Snapshot, WatchedState
 
 CHUNK = 64
 """Steps of a chunk between two looks at events."""
@@ -202,7 +202,9 @@ class Run:
         if keep_start and not (self.kept and self.kept[-1][-1, 0] >= march.t):
             self.kept.append(row)
         self.since = 0  # rows of `kept` before that are of another system
-        self.times = [t for t in map(float, times) if t > march.t]
+        if not keep_start:
+            march.note_left_out()
+        self.times = after(times, march.t)
         self.steps = 0  # states since the last that was kept
         self.accepted: Snapshot | None = None
         """The last state behind which no event lies, where the march is beyond it."""
@@ -256,19 +258,42 @@ class Run:
             self.look = look
             self.happen(self.fired(self.g[:, 0]))
             while self.march.t < self.t_end and not self.message:
-                target = min(self.t_end, self.times[0] if self.times else math.inf, self.chunk_end())
-                if target > self.t_end - 1e-9 * self.chunk:
-                    target = self.t_end if not self.times else min(self.t_end, self.times[0])
-                if target < self.t_end and self.times and target == self.times[0]:
+                ahead = self.chunk_end()
+                if ahead > self.t_end - 1e-9 * self.chunk:
+                    ahead = self.t_end
+                asked = self.between_steps(ahead)
+                target = min(self.t_end, asked, ahead)
+                if target < self.t_end and target == asked:
                     target = self.step_before(target)
                 if target == self.march.t:
-                    if self.sample_off_grid(self.times[0]):
-                        del self.times[0]
+                    if self.sample_off_grid(asked):
+                        self.times = after(self.times, asked)
                         continue
-                    target = self.times[0]
+                    target = asked
                 self.go_to(target)
-                while self.times and self.march.t >= self.times[0]:  # the row behind an event may be a second one
-                    del self.times[0]
+                self.times = after(self.times, self.march.t)
+
+    def between_steps(self, until: float) -> float:
+        """The first of the times asked for, up to `until`, that is not one of a whole step ahead; inf where there is none."""
+        dt, asked = self.march.constant_step, up_to(self.times, until)
+        if dt is not None and len(asked):
+            t0, behind = self.march.count_steps(dt, 0)
+            k = np.rint((asked - t0) / dt)
+            asked = asked[(k <= behind) | (np.abs(asked - (t0 + k * dt)) > ROUNDED * dt)]
+        return float(asked[0]) if len(asked) else math.inf
+
+    def at_asked(self, rows: np.ndarray, to_the_bit: bool) -> np.ndarray:
+        """Which rows are of times asked for, which these times are then told of; of the last row, with `to_the_bit` or where the time lies
+        behind it, the time is left to be asked for."""
+        wanted, asked = np.zeros(len(rows), dtype=bool), up_to(self.times, rows[-1, 0])
+        near = ROUNDED * (self.march.constant_step or 0.0)
+        for t in asked.tolist():
+            i = int(np.searchsorted(rows[:, 0], t - near))
+            if t == rows[i, 0] or (abs(t - rows[i, 0]) <= near and not (to_the_bit and i == len(rows) - 1)):
+                wanted[i], rows[i, 0] = True, t
+        if wanted.any():
+            self.times = after(self.times, rows[wanted][-1, 0])
+        return wanted
 
     def step_before(self, t: float) -> float:
         """The last whole step before a time asked for, where a shorter one would disturb those after it; else t."""
@@ -359,7 +384,11 @@ class Run:
             counts = self.steps + 1 + np.arange(len(rows))
             wanted = counts % self.every == 0
             self.steps = int(counts[-1])
-        wanted[-1] |= keep or bool(self.times and rows[-1, 0] == self.times[0])
+        elif len(self.times):
+            wanted = self.at_asked(rows, keep)
+        wanted[-1] |= keep
+        if not wanted.all():
+            self.march.note_left_out()
         if wanted.any():
             self.kept.append(rows[wanted])
 
@@ -625,7 +654,7 @@ class Run:
         march, accepted = self.march, self.accepted
         if accepted is None:
             return self.told_at(march.present(), first, status, message)
-        if not (self.watched or self.times):
+        if not (self.watched or len(self.times)):
             return march.midway(lambda now: self.told_at(now, first, status, message))
         return march.midway(lambda _: march.at(accepted, lambda now: self.told_at(now, first, status, message)))
 
@@ -635,6 +664,16 @@ class Run:
         if not rows or rows[-1][-1, 0] < now[0, 0]:
             rows.append(now)
         return self.march.so_far(first, np.concatenate(rows), self.happened, status, message, self.stand())
+
+
+def up_to(times: np.ndarray, t: float) -> np.ndarray:
+    """Those of times (n,) that increase which are t or before."""
+    return times[: np.searchsorted(times, t, side="right")]
+
+
+def after(times: np.ndarray, t: float) -> np.ndarray:
+    """The others."""
+    return times[np.searchsorted(times, t, side="right") :]
 
 
 def check_states(before: System, now: System, event: str) -> None:

@@ -4,8 +4,9 @@
 
 All that a result may depend on goes in: numbers to their last bit; of functions the byte code, constants, the names that they
 use, defaults, closures, attributes, and the functions and values of their module that they name; of objects their class and
-attributes. What is installed (the standard library, packages) counts by name and version. What cannot be distinguished from
-another of its kind raises `OpaqueError`: equality of two studies is then unknown.
+attributes; of meshes what is in their files. What is installed (the standard library, packages) counts by name and version; what
+only has a name of that kind, as a function that wraps one of a package, does not. What cannot be distinguished from another of its
+kind raises `OpaqueError`: equality of two studies is then unknown.
 
 The same walk, over what functions hold (``held_by``), tells whether a function has changed what it holds: a counter in its closure,
 a list in a default, a global of its module. There each object is walked once, up to `MOST_HELD` of them, and what cannot be told
@@ -36,7 +37,9 @@ from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression
 from nexdyn.model.functions import Function
+from nexdyn.model.shapes import Mesh
 from nexdyn.model.system import System
+from nexdyn.results.mesh_files import content_of
 from nexdyn.results.result import Result
 
 MOST_DEPTH = 200
@@ -45,6 +48,8 @@ MOST_HELD, HELD_DEPTH, LONG = 5000, 60, 1000
 MOST_BYTES, SAMPLED = 1_000_000, 4096
 """Bytes of an array from which on a sum and so many of its items stand for it."""
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, np.ufunc)
+_IMMUTABLE = 1 << 8
+"""The flag of classes that nobody can change, Python's and those of modules written in C."""
 _OF_GLOBALS = ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME")
 """What instructions that name globals are called."""
 _OF_CLASSES = frozenset(
@@ -79,10 +84,36 @@ def is_installed(module: str | None) -> bool:
     """Whether a module comes with Python or with a package, rather than from the user."""
     if module is None:
         return False
-    top = module.partition(".")[0]
-    if top in sys.builtin_module_names or top in sys.stdlib_module_names or top == "nexdyn":
+    top, file = module.partition(".")[0], getattr(sys.modules.get(module), "__file__", None)
+    if top in sys.builtin_module_names or top == "nexdyn":
         return top != "__main__"
-    return _is_in_places(getattr(sys.modules.get(module), "__file__", None))
+    if top in sys.stdlib_module_names and file is None:  # not imported, or of no file
+        return top != "__main__"
+    return _is_in_places(file)
+
+
+def _is_installed_function(f: types.FunctionType) -> bool:
+    """Whether a function comes with Python or with a package, and holds nothing else. ``functools.wraps`` gives the name of its module to
+    what is another's, but not the globals of that."""
+    return not f.__closure__ and is_installed(f.__module__) and is_installed(f.__globals__.get("__name__"))
+
+
+def _is_installed_class(cls: type) -> bool:
+    """The same of a class: one that is made of C, or found in its module by its name. Others may have the name of any module, as those that
+    ``dataclasses.make_dataclass`` makes."""
+    if cls.__module__ != builtins.__name__ and not is_installed(cls.__module__):
+        return False
+    if cls.__flags__ & _IMMUTABLE:
+        return True
+    found: Any = sys.modules.get(cls.__module__)
+    for name in cls.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is cls
+
+
+def _is_installed_ufunc(f: np.ufunc) -> bool:
+    """Whether a universal function is found in a package by its name; ``numpy.frompyfunc`` makes others of the user's functions."""
+    return any(getattr(sys.modules.get(place), f.__name__, None) is f for place in ("numpy", "scipy.special"))
 
 
 @functools.cache
@@ -178,7 +209,7 @@ class _Teller:
         if isinstance(x, Enum):
             return self._of("enum", type(x).__qualname__, x.name, x.value)
         if isinstance(x, np.ndarray | np.generic):
-            return self._of_array(np.asarray(x))
+            return self._of_numbers(x)
         if isinstance(x, tuple | list):
             return self._of(type(x).__name__, *(self.digest(item) for item in x))
         if isinstance(x, set | frozenset):
@@ -190,6 +221,8 @@ class _Teller:
         if isinstance(x, Result):
             told = {key: value for key, value in vars(x.recording).items() if key != "wall_time"}
             return self._of("result", x.system, told, x.lost_forces)
+        if isinstance(x, Mesh):
+            return self._of("mesh", _attributes(x), content_of(x.path))
         if isinstance(x, AssemblyReport):
             return self._of("report", x.model.system, x.t, x.q, x.v, x.states)
         if isinstance(x, Callback):
@@ -198,10 +231,24 @@ class _Teller:
             return self._of("expression", self.digest(x.__reduce__()[1]))
         return self._of_code(x) if callable(x) or isinstance(x, types.CodeType) else self._of_object(x)
 
+    def _of_numbers(self, x: np.ndarray | np.generic) -> bytes:
+        """An array, and what its class adds: the mask of one that has a mask, attributes."""
+        numbers = np.asarray(x)
+        if isinstance(x, np.generic) or type(x) is np.ndarray:
+            return self._of_array(numbers)
+        if isinstance(x, np.ma.MaskedArray):
+            plain = vars(np.ma.array(0.0))
+            own = {name: value for name, value in _attributes(x).items() if name not in plain}
+            return self._of("masked", type(x), self._of_array(numbers), np.ma.getmaskarray(x), x.fill_value, own)
+        return self._of("kind of array", type(x), self._of_array(numbers), _attributes(x))
+
     def _of_array(self, x: np.ndarray) -> bytes:
+        told = (x.dtype.str, str(x.shape), dict(x.dtype.metadata or {}))
+        if x.dtype.names is not None:  # field by field: what lies between them has no meaning
+            return self._of("fields", *told, x.dtype.names, *(self._of_array(x[name]) for name in x.dtype.names))
         if x.dtype.hasobject:
-            return self._of("objects", str(x.shape), x.tolist())
-        return self._of("array", x.dtype.str, str(x.shape), np.ascontiguousarray(x).tobytes())
+            return self._of("objects", *told, x.tolist())
+        return self._of("array", *told, np.ascontiguousarray(x).tobytes())
 
     # --- systems ----------------------------------------------------------------------------------------------------
 
@@ -233,6 +280,8 @@ class _Teller:
             return self._of("partial", f.func, f.args, f.keywords)
         if isinstance(f, types.MethodType):
             return self._of("method", f.__func__, f.__self__)
+        if isinstance(f, np.ufunc) and not _is_installed_ufunc(f):
+            raise OpaqueError(f"{_shown(f)} cannot be told apart from another of its name")
         if isinstance(f, _BUILT_IN):
             owner = getattr(f, "__self__", None)
             bound = owner is not None and not isinstance(owner, types.ModuleType | type)
@@ -248,7 +297,7 @@ class _Teller:
         return self._of_object(f)
 
     def _of_function(self, f: types.FunctionType) -> bytes:
-        if is_installed(f.__module__) and not f.__closure__:
+        if _is_installed_function(f):
             return self._of("installed", f"{f.__module__}.{f.__qualname__}", _version(f.__module__))
         cells = []
         for cell in f.__closure__ or ():
@@ -297,7 +346,7 @@ class _Teller:
 
     def _of_class(self, cls: type) -> bytes:
         name = f"{cls.__module__}.{cls.__qualname__}"
-        if cls.__module__ == builtins.__name__ or is_installed(cls.__module__):
+        if _is_installed_class(cls):
             return self._of("class", name, _version(cls.__module__))
         told = {
             key: _functions_of(value)
@@ -385,7 +434,7 @@ class _HeldTeller(_Teller):
             del self._on_way[id(value)]
 
     def _of_array(self, x: np.ndarray) -> bytes:
-        if x.nbytes < MOST_BYTES or x.dtype.hasobject:
+        if x.nbytes < MOST_BYTES or x.dtype.hasobject or x.dtype.names is not None:
             return super()._of_array(x)
         flat = np.ascontiguousarray(x).reshape(-1)
         words = flat.view(np.uint8)[: flat.nbytes // 8 * 8].view(np.uint64)
@@ -452,12 +501,11 @@ class _HeldTeller(_Teller):
                 yield f"an object of {kind.__name__}", owner
 
     def _of_plain(self, f: types.FunctionType) -> Iterator[tuple[str, Any]]:
-        installed = is_installed(f.__module__)
-        if installed and not f.__closure__:
+        if _is_installed_function(f):
             return
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             yield f"variable {name!r}", _content(cell)
-        if installed:
+        if is_installed(f.__module__) and is_installed(f.__globals__.get("__name__")):
             return
         names = f.__code__.co_varnames[: f.__code__.co_argcount]
         defaults = f.__defaults__ or ()
@@ -473,7 +521,7 @@ def _is_fixed(x: Any) -> bool:
     if isinstance(x, list) and len(x) == 2 and isinstance(x[0], types.ModuleType):  # a module, and what is named of it
         return not x[1]
     if isinstance(x, types.FunctionType):
-        return is_installed(x.__module__) and not x.__closure__
+        return _is_installed_function(x)
     if isinstance(x, type):
-        return x.__module__ == builtins.__name__ or is_installed(x.__module__)
+        return _is_installed_class(x)
     return x is None or isinstance(x, types.ModuleType) or (isinstance(x, _BUILT_IN) and not hasattr(x, "py_func"))

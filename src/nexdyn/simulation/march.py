@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.assembly.notices import Notice, start_notices, tell
+from nexdyn.assembly.notices import Notice, file_notices, start_notices, tell
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.compiler.tiers import served
 from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
+from nexdyn.results.mesh_files import changed_files, files_of, kept_files
 from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import acts_otherwise, begun, inherited
@@ -149,6 +150,10 @@ class March(metaclass=CheckedContract):
     _inherited: dict[str, Any]
     """What events of runs before this one have changed."""
     _users: UserStates
+    _files: dict[str, str]
+    """What was in the files that the motion depends on."""
+    _changed_files: list[str]
+    """Those that held something else in the run to go on from."""
     _begun = False
     """Whether it has run: then all that is recorded is kept."""
     _thinned, _unseen = False, False
@@ -188,6 +193,10 @@ class March(metaclass=CheckedContract):
         self.happened, self._rows = [], []
         self._steps, self._wall = 0, 0.0
         self._users = UserStates(self._first)
+        self._files = files_of(self._first)
+        self._changed_files = (
+            changed_files(initial.recording.settings, self._files) if isinstance(initial, Result) else []
+        )
         keep_drivers_alive(self._first)
         self.output_every = output_every
         return self._first, initial
@@ -307,6 +316,7 @@ class March(metaclass=CheckedContract):
         """As the march in place of which this one has been made within a run, with the states of its forces."""
         self._steps, self._wall = old._steps, old._wall
         self._first, self._inherited, self._users, self.warnings = old._first, old._inherited, old._users, old.warnings
+        self._files = old._files
         self._peaks, self._thinned, self._unseen = old._peaks, old._thinned, old._unseen
         self._fastest = old._fastest if old._keeper is None else old._keeper.speed
 
@@ -368,6 +378,7 @@ class March(metaclass=CheckedContract):
         if self.warnings is None:
             gaps, report = self.closed_at_start()
             found = [n for n in start_notices(self, gaps) if not (self.goes_on and n.kind in OF_POSE)]
+            found += file_notices(self._changed_files)
             self.warnings = tell(found, on_gap, report)
             if report is not None and any(row.structural is False for row in report.redundancy.redundant):
                 self.tell_singular(self.t, "starts in")
@@ -386,6 +397,10 @@ class March(metaclass=CheckedContract):
         """Warn, and keep it with the result."""
         self.warnings = [*(self.warnings or []), notice]
         warn(notice.text)
+
+    def note_left_out(self) -> None:
+        """States are left out of the rows."""
+        self._thinned, self._unseen = True, self._unseen or self._peaks is None
 
     def _users_back(self, users: dict[str, Any]) -> None:
         """The states of the user's functions as they were; a warning, once, of what they keep to themselves and steps taken again meet
@@ -764,6 +779,7 @@ class March(metaclass=CheckedContract):
         recording.settings["kernels"] = served()
         if self._inherited:
             recording.settings["changed"] = self._inherited
+        recording.settings |= kept_files(self._files)
         if self.happened:
             recording.settings["events"] = [dict(one) for one in self.happened]
         if self._thinned:

@@ -50,11 +50,12 @@ class Runs(March):
         keep_start = not len(times) or times[0] == self.t
         times = times[times > self.t]
         thinned = bool(len(times)) or self.output_every > 1
-        self._thinned, self._unseen = self._thinned or thinned, self._unseen or (thinned and not peaks)
         if peaks and thinned:
             self.keep_peaks()
         if (peaks and thinned) or has_events(self.system):
             return self._watched(run_with_events(self, t_end, times, keep_start, progress), None)
+        if thinned:
+            self.note_left_out()
         self.start_rows(keep_start)
         watch, self._begun = Stopwatch(), True
         try:

@@ -18,9 +18,10 @@ from nexdyn.assembly.assemble import assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError
+from nexdyn.integrate.method import positive
 from nexdyn.integrate.methods import Method
 from nexdyn.model.system import System
-from nexdyn.studies.compare import APART, bodies_apart, compared_times, run_at, seen_at
+from nexdyn.studies.compare import APART, bodies_apart, compared_times, given_methods, run_at, seen_at
 
 MOST = 12
 """Refinements that are tried."""
@@ -74,11 +75,10 @@ def agreement(
     tolerance: of the mechanism's size for positions, in rad for attitudes. Other arguments as for `nx.compare`.
     Raises InputError for fewer than two methods; a run that fails counts as far apart.
     """
-    methods = list(methods)
+    methods = given_methods(methods)
     if len(methods) < 2:
         raise InputError(f"methods is {methods!r}; a precise method and at least one to refine are needed")
-    if not 0.0 < tolerance < np.inf:
-        raise InputError(f"tolerance is {tolerance!r}; a number greater than 0 is needed")
+    tolerance = positive(tolerance, "tolerance")
     at, report = compared_times(t_end, output_times, 11), assemble(system, q0=q0, v0=v0)
     length = mechanism_length(report.model)
     precise = seen_at(run_at(system, methods[0], at, q0, v0), report, at)

@@ -21,6 +21,8 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError
+from nexdyn.integrate.given import given_numbers
+from nexdyn.integrate.method import positive
 from nexdyn.integrate.methods import Method, called
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
@@ -153,9 +155,7 @@ def compare(
     output_times: when to compare [s]; by default 51 times from 0 to t_end. q0, v0: {joint: coordinates}, {joint: velocities}.
     Raises InputError for no methods or a method that does not suit the system; SolveError of a run, with its method.
     """
-    methods = list(methods)
-    if not methods or not all(isinstance(method, Method) for method in methods):
-        raise InputError(f"methods is {methods!r}; a list of methods is needed, like [nx.RungeKutta4(1e-3), nx.HHT()]")
+    methods = given_methods(methods)
     at = compared_times(t_end, output_times, 51)
     report = assemble(system, q0=q0, v0=v0)
     results, walls = [], []
@@ -182,10 +182,26 @@ def compare(
     return Comparison(names, at, results, differences, series, apart, list(system.bodies))
 
 
+def given_methods(methods: Any) -> list[Method]:
+    """The methods to compare; InputError for anything else."""
+    try:
+        found = list(methods)
+    except TypeError:
+        found = []
+    if not found or not all(isinstance(method, Method) for method in found):
+        raise InputError(f"methods is {methods!r}; a list of methods is needed, like [nx.RungeKutta4(1e-3), nx.HHT()]")
+    return found
+
+
 def compared_times(t_end: float, times: Any, count: int) -> np.ndarray:
     """When motions are compared (N,) [s], `count` of them by default; InputError for times that do not increase from 0 on."""
-    at = np.linspace(0.0, t_end, count) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
-    if at.ndim != 1 or not at.size or not (np.diff(at) > 0.0).all() or at[0] < 0.0:
+    if times is None:
+        return np.linspace(0.0, positive(t_end, "t_end"), count)
+    try:
+        at = np.atleast_1d(given_numbers(times))
+    except (TypeError, ValueError):
+        at = np.zeros(0)
+    if at.ndim != 1 or not at.size or not np.isfinite(at).all() or not (np.diff(at) > 0.0).all() or at[0] < 0.0:
         raise InputError(f"output_times is {times!r}; times that increase from 0 s on are needed")
     return at
 

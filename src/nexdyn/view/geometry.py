@@ -11,7 +11,6 @@ bodies that have shapes. Equal shapes share one surface.
 from __future__ import annotations
 
 import itertools
-import zipfile
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ import numpy as np
 
 from nexdyn.errors import warn
 from nexdyn.geometry.height_field import height_field
+from nexdyn.geometry.mesh_file import defines_entities, unpacked_size
 from nexdyn.model.shapes import (
     Box,
     Capsule,
@@ -397,13 +397,11 @@ def _read_mesh(
 
 
 def _refuse_bomb(path: str) -> None:
-    """ValueError for an archive, which readers unpack whatever its suffix, that becomes far larger than meshes do."""
-    with open(path, "rb") as stream:
-        if stream.read(2) != b"PK":
-            return
-    with zipfile.ZipFile(path) as archive:
-        unpacked = sum(member.file_size for member in archive.infolist())
-    if unpacked > MOST_UNPACKED * Path(path).stat().st_size:
+    """ValueError for an archive that becomes far larger than meshes do, and for XML that may."""
+    if path.lower().endswith(".dae") and defines_entities(path):
+        raise ValueError("XML that defines entities is not read")
+    unpacked = unpacked_size(path)
+    if unpacked is not None and unpacked > MOST_UNPACKED * Path(path).stat().st_size:
         raise ValueError(
             f"it is an archive that unpacks to {unpacked / 1e6:.3g} MB, more than {MOST_UNPACKED} times its size"
         )
