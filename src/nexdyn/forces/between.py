@@ -18,6 +18,7 @@ from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.force import Frame
+from nexdyn.model.once import once
 from nexdyn.spatial.algebra import Force, cross
 
 if TYPE_CHECKING:
@@ -80,13 +81,13 @@ def check_points(force: Element, sides: tuple[str, ...], values: Mapping[str, fl
 def frame_of(force: Element, system: System, reference: str, side: str = "") -> Frame:
     """The frame of one side: that of a body or a marker, at its point."""
     suffix = f"_{side}" if side else ""
+    anchor, at = force.__dict__[f"anchor{suffix}"], force.__dict__[f"at{suffix}"]
     try:
+        if anchor is None and at is None:  # all that act there have it in common
+            return once(("frame", reference), lambda: _frame(system, reference), system)
         body, R, p = system.frame(reference)
     except InputError as error:
         raise type(error)(f"{force}: {error}") from None
-    anchor, at = force.__dict__[f"anchor{suffix}"], force.__dict__[f"at{suffix}"]
-    if anchor is None and at is None:
-        return Frame(body.name, R, p)
     values = system.values
     check_points(force, (suffix,), values)
     if anchor is not None:
@@ -94,6 +95,11 @@ def frame_of(force: Element, system: System, reference: str, side: str = "") -> 
     if at is not None:
         R_WB, p_WB = body.pose(values)
         p = R_WB.T @ (np.array(force.floats_of(f"at{suffix}", 3, values)) - p_WB)
+    return Frame(body.name, R, p)
+
+
+def _frame(system: System, reference: str) -> Frame:
+    body, R, p = system.frame(reference)
     return Frame(body.name, R, p)
 
 

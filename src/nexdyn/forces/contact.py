@@ -135,6 +135,13 @@ def _of_side(system: System, side: str, of: Callable[[ResolvedBody], float]) -> 
     return 0.0 if "ground" in together else sum(of(system.bodies[name].resolved(system.values)) for name in together)
 
 
+OF_POINTS = {
+    count: [(f"{point}held_{axis}", "J^0.5", 0.0) for point in points for axis in "xyz"]
+    for count, points in ((1, ("",)), (2, ("1.", "2.")))
+}
+"""States of one and of two points where friction sticks."""
+
+
 class ContactForce(ContactLaw, PairForce):
     """A contact of two surfaces by the law of :class:`ContactLaw`."""
 
@@ -150,8 +157,7 @@ class ContactForce(ContactLaw, PairForce):
         return 1
 
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
-        points = ("",) if self.points == 1 else ("1.", "2.")
-        return [(f"{point}held_{axis}", "J^0.5", 0.0) for point in points for axis in "xyz"] if self.sticks else []
+        return OF_POINTS[self.points] if self.sticks else []
 
     def stiffness_unit(self, values: Mapping[str, float]) -> str:
         """The unit of its stiffness; "" where it has none."""
@@ -245,6 +251,9 @@ class ContactForce(ContactLaw, PairForce):
         """Its `data`, which contacts of one law between shapes alike have in common: not to be written to."""
         if self.normal_force is not None:  # its data keep a function of its own alive
             return self.data(values)
+        return once("numbers", lambda: self._numbers(values), self, values)
+
+    def _numbers(self, values: Mapping[str, float]) -> list[float]:
         alike = tuple((name, x) for name, x in self.__dict__.items() if name[0] != "_" and name not in OF_ITSELF)
         return once((type(self), alike), lambda: self.data(values), values)
 

@@ -133,6 +133,7 @@ def _force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables
     of: dict[str, list[int]] = {name: [0] * len(forces) for name in ForceEntry.fields}
     of["dof"] = [NO_DOF] * len(forces)
     frames = np.tile([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (len(forces), 2))
+    placed: dict[str, tuple[int, np.ndarray, np.ndarray, bool]] = {}
     data: list[float] = []
     start: list[float] = []
     for e, force in enumerate(forces):
@@ -151,10 +152,14 @@ def _force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables
             offset = force.__dict__["freedom"]
             of["coordinate"][e], of["dof"][e] = first_q + offset, first_v + offset
         for side, frame in enumerate(force.frames(system)):
-            body, R_LB, p_LB = place(frame.body)
+            if (at := placed.get(frame.body)) is None:
+                body, R_LB, p_LB = place(frame.body)
+                at = placed[frame.body] = (body, R_LB, p_LB, bool((R_LB == np.eye(3)).all()))
+            body, R_LB, p_LB, same = at
             of["body_b" if side else "body_a"][e] = body
+            R_BF, p_BF = (frame.R_BF, frame.p_BF) if same else (R_LB @ frame.R_BF, R_LB @ frame.p_BF)
             X = frames[e, 12 * side : 12 * side + 12]
-            X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
+            X[:9], X[9:] = R_BF.ravel(), p_LB + p_BF
     numbers_of_all = np.array(data)
     index = np.array([*of.values()], dtype=np.int64).T.copy()
     acting, watched, skin = watching(index, frames, numbers_of_all)

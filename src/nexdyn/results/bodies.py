@@ -33,6 +33,9 @@ from nexdyn.results.signs import has_quaternion, joint_quaternions
 from nexdyn.spatial.rotations import cross_product, normalized, rotation_matrix
 from nexdyn.tree.observe import Observation
 
+MANY = 50
+"""So many forces are not looked at where nobody asks for them."""
+
 
 @dataclass
 class BodyRecording(Recording):
@@ -55,7 +58,9 @@ class ObservedBodies(Observed):
     ) -> None:  # fmt: skip
         super().__init__(motion, recording, lost, stored)  # type: ignore[arg-type]
         self.motion = motion
-        self._seen: JointObservation | None = None
+        self._seen: dict[bool, JointObservation] = {}
+        self._whole: dict[bool, Observation] = {}
+        """What is told of joints, and of all samples: with forces, and without."""
 
     @cached_property
     def labels(self) -> Labels:
@@ -99,15 +104,18 @@ class ObservedBodies(Observed):
 
     def blocks(self, with_forces: bool) -> Iterator[tuple[slice, Observation]]:
         """All samples at once."""
-        if self._kept is None:
+        with_forces = self._with_forces(with_forces)
+        found = self._whole.get(True, self._whole.get(with_forces))
+        if found is None:
             parts = segments(self.motion.system, self.recording)
             if len(parts) == 1:
-                self._kept = self._observation(with_forces)
+                found = self._observation(with_forces)
             else:
                 seen = [self._part(*part)._observation(with_forces) for part in parts]
                 arrays = zip(*(vars(one).values() for one in seen), strict=True)
-                self._kept = Observation(*(np.concatenate(same) for same in arrays))
-        yield slice(0, len(self.recording.t)), self._kept
+                found = Observation(*(np.concatenate(same) for same in arrays))
+            self._whole[with_forces] = found
+        yield slice(0, len(self.recording.t)), found
 
     def _part(self, first: int, last: int, system: Any) -> ObservedBodies:
         """Samples first … last − 1, of a system that events have changed."""
@@ -126,29 +134,35 @@ class ObservedBodies(Observed):
         return ObservedBodies(self.motion if system is self.motion.system else body_motion(system), part)
 
     def joints_seen(self, with_forces: bool = True) -> JointObservation:
-        """What is told of joints, at each sample of the system as events had left it."""
-        if self._seen is not None:
-            return self._seen
-        parts = [self._part(*part) for part in segments(self.motion.system, self.recording)]
-        seen = [part._joints_of_part(with_forces) for part in parts]
-        found = seen[0][0]
-        if len(parts) > 1:
-            arrays = zip(*(vars(one).values() for one, _ in seen), strict=True)
-            found = JointObservation(*(np.concatenate(same) for same in arrays))
-        if all(whole for _, whole in seen):
-            self._seen = found
+        """What is told of joints, at each sample of the system as events had left it. SolveError where a force fails, with forces."""
+        with_forces = self._with_forces(with_forces)
+        found = self._seen.get(True, self._seen.get(with_forces))
+        if found is None:
+            parts = [self._part(*part) for part in segments(self.motion.system, self.recording)]
+            seen = [part._joints_of_part(with_forces) for part in parts]
+            found = seen[0]
+            if len(parts) > 1:
+                arrays = zip(*(vars(one).values() for one in seen), strict=True)
+                found = JointObservation(*(np.concatenate(same) for same in arrays))
+            self._seen[with_forces] = found
         return found
 
-    def _joints_of_part(self, with_forces: bool) -> tuple[JointObservation, bool]:
-        """What is told of joints of one system, and whether with its forces."""
+    def _with_forces(self, asked: bool) -> bool:
+        """Whether forces are looked at: where they are asked for, and where they are few and do not fail, so that who asks for them next
+        finds them."""
+        if asked or len(self.motion.system.forces) >= MANY:
+            return asked
+        try:
+            self.joints_seen()
+        except SolveError:
+            return False
+        return True
+
+    def _joints_of_part(self, with_forces: bool) -> JointObservation:
+        """What is told of joints of one system."""
         r = self.recording
         states = (r.t, r.q, r.v, r.a, r.multipliers, r.z if r.z.size else None)
-        try:
-            return self._signed(self.motion.observe(*states, followed=r.followed)), True
-        except SolveError:
-            if with_forces:
-                raise
-            return self._signed(self.motion.observe(*states, with_forces=False, followed=r.followed)), False
+        return self._signed(self.motion.observe(*states, with_forces=with_forces, followed=r.followed))
 
     def _signed(self, seen: JointObservation) -> JointObservation:
         """Quaternions of joints with the signs that those of their bodies give them (``signs``)."""
