@@ -237,14 +237,6 @@ def test_a_step_at_a_time_with_efforts_of_a_controller() -> None:
         (lambda: nx.simulate(mechanisms.four_bar(), 1.0, RK4, loops=nx.Loops(cut=["A"])), "'A' leaves body 'crank' hanging on nothing"),
         (lambda: nx.simulate(mechanisms.four_bar(), 1.0, RK4, loops=nx.Loops(cut=["E"])), "no joint 'E'"),
         (lambda: nx.simulate(nx.load("double-pendulum"), 1.0, RK4, loops=nx.Loops(cut="hinge1")), "nothing to cut"),
-        (lambda: nx.simulate(nx.load("double-pendulum"), 1.0, RK4, loops=nx.Loops("baumgarte")), "has none .*: leave loops out"),
-        (lambda: nx.simulate(nx.load("double-pendulum"), 1.0, RK4, loops=nx.Loops(None)), "stabilise=None of Loops is for closed"),
-        (lambda: nx.simulate(nx.load("double-pendulum"), 1.0, RK4, loops=True), "loops is True; a Loops is needed"),
-        (lambda: nx.simulate(nx.load("double-pendulum"), 1.0, RK4, batch={"q0": np.zeros((2, 2))}, loops=nx.Loops(None)),
-         "stabilise=None of Loops is for closed"),
-        (lambda: nx.simulate(nx.load("double-pendulum"), 1.0, RK4, batch={"q0": np.zeros((2, 2))}, loops=True), "loops is True"),
-        (lambda: nx.kinematics(mechanisms.four_bar(), [0.0, 1.0], loops=nx.Loops("baumgarte")), "takes cut alone"),
-        (lambda: nx.kinematics(mechanisms.four_bar(), [0.0, 1.0], loops=True), "loops is True"),
         (lambda: nx.Loops("glue"), "stabilise of Loops is 'glue'"),
         (lambda: nx.Loops(alpha=3.0), "alpha of Loops belongs to stabilise='baumgarte'"),
     ],
@@ -252,10 +244,6 @@ def test_a_step_at_a_time_with_efforts_of_a_controller() -> None:
 def test_what_cannot_be_is_refused(build: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         build()
-
-
-def test_loops_by_default_are_those_of_a_tree_too() -> None:
-    assert nx.simulate(nx.load("double-pendulum"), 0.01, RK4, loops=nx.Loops("projection")).status == "finished"
 
 
 def test_two_drivers_of_one_motion_are_refused_by_name() -> None:

@@ -51,7 +51,7 @@ from nexdyn.simulation.continuing import begun, inherited
 from nexdyn.simulation.events import has_events
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.marches.bodies import BodySimulation
-from nexdyn.simulation.marches.loops import given_loops, needs_rows, refuse_loops
+from nexdyn.simulation.marches.loops import needs_rows
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
 from nexdyn.simulation.span import checked_end, checked_times
 from nexdyn.simulation.users import Afresh, UserStates
@@ -190,8 +190,6 @@ class _BatchRun:
         if not apart and states_differ(self.first, batch):
             apart = "a friction that is 0 of some members alone"
         self.in_lanes = not apart
-        if self.in_lanes:
-            refuse_loops(system, given_loops(options.get("loops")))
         self.t0 = _start_time(self.initial)
         self.t_end = checked_end(t_end, self.t0)
         asked = checked_times(options.get("output_times"), self.t0, self.t_end)

@@ -28,7 +28,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.simulation.marches.bodies import refuse_velocity_rows
-from nexdyn.simulation.marches.loops import ClosedSystem, closed_system, given_loops
+from nexdyn.simulation.marches.loops import ClosedSystem, closed_system
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import weak_freedom
 from nexdyn.tree.loops.motion import lead
@@ -51,19 +51,14 @@ def kinematics(system: System, output_times: Any, *, loops: Loops | None = None)
     reactions and `result.effort(driver)`, what each driver takes.
 
     output_times: increasing; the mechanism is assembled at the first of them, near the reference configuration, and states of forces
-        (integrals, lags, samples, bristles) are integrated from there, from their initial values. loops: which joints are cut,
-        by `cut` alone.
+        (integrals, lags, samples, bristles) are integrated from there, from their initial values. loops: which joints are cut
+        (`cut` alone counts).
 
     Raises InputError for a mechanism that is not fully driven, with the motions that remain, for one that is over-driven, with
     the drivers or joints that conflict, for a nonholonomic joint, whose pose depends on the way there, and for events, which happen in
     runs alone; SolveError with the time where it locks.
     """
     at = _times(output_times)
-    given = given_loops(loops)
-    if given != Loops(cut=given.cut):
-        raise InputError(
-            f"stabilise={given.stabilise!r} of Loops is for runs; nx.kinematics closes loops at every time, and takes cut alone"
-        )
     if system.events:
         event = next(iter(system.events.values()))
         raise InputError(
@@ -81,7 +76,8 @@ def kinematics(system: System, output_times: Any, *, loops: Loops | None = None)
     refuse_velocity_rows(
         report.model, "nx.kinematics", "its pose depends on the way there; integrate it with nx.simulate"
     )
-    return _Led(system, closed_system(system, given, report, None, None)).result(at)
+    cut = loops.cut if loops is not None else None
+    return _Led(system, closed_system(system, Loops(cut=cut), report, None, None)).result(at)
 
 
 class _Pose(NamedTuple):

@@ -52,24 +52,6 @@ OF_TREE = 1_000_000
 State = tuple[float, np.ndarray, np.ndarray]
 
 
-def given_loops(loops: Any) -> Loops:
-    """How loops are kept, by default by projection; InputError for anything else."""
-    if loops is not None and not isinstance(loops, Loops):
-        raise InputError(f"loops is {loops!r}; a Loops is needed, like nx.Loops(stabilise='baumgarte')")
-    return loops or Loops()
-
-
-def refuse_loops(system: System, loops: Loops) -> None:
-    """InputError where a system that is a tree alone is given how its loops are cut or kept."""
-    if loops.cut:
-        raise InputError(f"system {system.name!r} has no loops; there is nothing to cut")
-    if loops != Loops():
-        raise InputError(
-            f"stabilise={loops.stabilise!r} of Loops is for closed loops, drivers and couplings; system {system.name!r} has none that its "
-            f"tree does not close: leave loops out"
-        )
-
-
 def needs_rows(system: System) -> bool:
     """Whether a tree carries a system with constraint rows only: closed loops, drivers, joints that only constrain, and
     couplings of other than two joints of one degree of freedom each."""

@@ -50,14 +50,7 @@ from nexdyn.simulation.independence import CLOSE, NEARLY
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.kept import Keeper, Poses
 from nexdyn.simulation.march import NONE, Leg, Look, March, Pace, unseen
-from nexdyn.simulation.marches.loops import (
-    ClosedSystem,
-    bodies_along,
-    closed_system,
-    given_loops,
-    needs_rows,
-    refuse_loops,
-)
+from nexdyn.simulation.marches.loops import ClosedSystem, bodies_along, closed_system, needs_rows
 from nexdyn.simulation.marches.tree_start import tree_start
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
@@ -75,9 +68,11 @@ from nexdyn.tree.wound import angles_along
 
 def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0: Any, v0: Any) -> ClosedSystem | None:
     """What closes the tree of `system`; None where the tree alone is the system."""
-    given = given_loops(loops)
+    if loops is not None and not isinstance(loops, Loops):
+        raise InputError(f"loops is {loops!r}; a Loops is needed, like nx.Loops(stabilise='baumgarte')")
     if not needs_rows(system):
-        refuse_loops(system, given)
+        if loops is not None and loops.cut:
+            raise InputError(f"system {system.name!r} has no loops; there is nothing to cut")
         return None
     if dynamics != "aba":
         raise InputError(f"dynamics is {dynamics!r}; loops and drivers in minimal coordinates go with 'aba' alone")
@@ -87,7 +82,7 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
                 f"{joint}, {joint.kind}, is a registered joint with armature, which mechanisms with loops and drivers do not support; "
                 f"give the inertia to a body"
             )
-    return closed_system(system, given, initial, q0, v0)
+    return closed_system(system, loops or Loops(), initial, q0, v0)
 
 
 class Simulation(Runs):
