@@ -109,17 +109,15 @@ def test_events_of_given_times_are_events_like_others(values: dict[str, Any]) ->
     assert [one["time"] for m in range(2) for one in batch.member(m).events] == times
 
 
-def test_steps_of_chosen_length_are_refused_before_anything_runs() -> None:
-    def progress(t: float, end: float) -> None:
-        raise AssertionError("it has begun")
-
-    given: dict[str, Any] = {"batch": {"v0": {"hinge": STARTS}}, "progress": progress}
+def test_members_whose_steps_are_chosen_and_differ_are_refused() -> None:
     with pytest.raises(
         nx.InputError, match=r"different times, as DormandPrince\(.*\) chooses its steps; give output_times"
     ):
-        nx.simulate(softened(), END, nx.DormandPrince(), **given)
+        nx.simulate(softened(), END, nx.DormandPrince(), batch={"v0": {"hinge": STARTS}})
     one = nx.simulate(softened(), END, nx.DormandPrince(), batch={"v0": {"hinge": [-1.0]}})  # which has no other
     assert one.members == 1 and len(one.t) > 2
+    alike = nx.simulate(softened(), END, nx.DormandPrince(), batch={"v0": {"hinge": [-1.0, -1.0]}})
+    np.testing.assert_array_equal(alike.t.values, one.t.values)
 
 
 @pytest.mark.parametrize("method", METHODS)

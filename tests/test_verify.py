@@ -66,6 +66,7 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "skidding",
         "hole",
         "cone",
+        "groove",
         "below",
         "shaken",
         "tipping",

@@ -223,13 +223,8 @@ class _BatchRun:
         self._part, self._interrupted = 0.0, False
 
     def _choose_times(self, batch: Batch) -> None:
-        """When members record that have events at times of their own, behind which their steps differ: at the steps from the start.
-        InputError, before anything runs, where steps are chosen by each."""
+        """When members record that have events at times of their own, behind which their steps differ: at the steps from the start."""
         dt, every = getattr(self.method, "dt", None), self.options.get("output_every", 1)
-        if dt is None and self.read.count > 1:
-            raise InputError(
-                f"members would be recorded at different times, as {self.method!r} chooses its steps; give output_times, or a constant step"
-            )
         if dt is None or not events_differ(self.first, batch) or not isinstance(every, int) or every < 1:
             return
         if (self.t_end - self.t0) / dt < MOST_STEPS:

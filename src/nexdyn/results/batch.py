@@ -5,7 +5,7 @@ What a member has no value for is NaN: all of one that could not start, the rest
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,7 +15,7 @@ from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
-from nexdyn.results.recording import Recording
+from nexdyn.results.recording import Recording, without_events
 from nexdyn.results.restart import Restart
 from nexdyn.results.result import Result
 
@@ -83,12 +83,12 @@ class BatchResult(metaclass=CheckedCalls):
         parameters: Mapping[str, np.ndarray], run: Recording, times: np.ndarray | None = None,
     ) -> BatchResult:  # fmt: skip
         """Of members that ran one by one, at the `times` that all were asked for, by default those that all recorded; what events recorded
-        beside them its members keep."""
+        beside them its members keep. InputError where these differ."""
         stored = getattr(results, "head", None)  # of results in a file, which are not read for this
         heads: dict[int, Recording] = {m: results[m].recording if stored is None else stored(m) for m in results}
         if times is None:
             times = _shared_times(
-                [head for m, head in heads.items() if m not in failures and head.status == "finished"]
+                {m: head for m, head in heads.items() if m not in failures and head.status == "finished"}
             )
         if times is None:
             times = max((head.t for head in heads.values()), key=len, default=np.zeros(1))
@@ -310,12 +310,20 @@ class BatchResult(metaclass=CheckedCalls):
         return xr.DataArray(values, coords, ["member", *like.dims], name=like.name, attrs=like.attrs)
 
 
-def _shared_times(heads: Sequence[Recording]) -> np.ndarray | None:
-    """The times that members recorded alike; None without members."""
+def _shared_times(heads: Mapping[int, Recording]) -> np.ndarray | None:
+    """The times that members recorded alike; None without members. InputError where one has others that no event of its own made."""
     if not heads:
         return None
-    times = heads[0].t
-    for head in heads[1:]:
-        if not np.array_equal(head.t, times):
-            times = np.intersect1d(times, head.t)
+    first, *others = heads
+    times = heads[first].t
+    for m in others:
+        if not np.array_equal(heads[m].t, times):
+            times = np.intersect1d(times, heads[m].t)
+    for m, head in heads.items():
+        if len(head.t) > len(times) and np.isin(np.setdiff1d(head.t, times), without_events(head)).any():
+            other = others[0] if m == first else m
+            raise InputError(
+                f"members {first} and {other} were recorded at different times, as {head.method} chooses its steps; "
+                "give output_times, or a constant step"
+            )
     return times
