@@ -96,6 +96,12 @@ def rolls_round(kind: str, swapped: bool) -> nx.System:
     return round_it(kind, swapped, apart, apart - float(np.linalg.norm(touch(apart).point.values)))
 
 
+def finer(method: Any, by: float) -> dict[str, float]:
+    """Its step, or its tolerances, times `by`."""
+    names = ("dt",) if getattr(method, "dt", None) else ("rtol", "atol")
+    return {name: by * getattr(method, name) for name in names if hasattr(method, name)}
+
+
 @pytest.mark.filterwarnings("ignore:contact .* starts:nexdyn.NexDynWarning")
 @EACH
 @pytest.mark.parametrize("swapped", [False, True])
@@ -105,7 +111,7 @@ def test_a_ball_that_rolls_round_a_ball_keeps_its_energy_to_the_order_of_the_met
 ) -> None:
     method, off = STEPS[name], []
     for by in (1.0, 0.5):
-        given = {x: by * getattr(method, x) for x in ("dt", "rtol", "atol") if getattr(method, x, None)}
+        given = finer(method, by)
         times = np.linspace(0.0, 1.0, 51)
         result = nx.simulate(rolls_round(kind, swapped), 1.0, dataclasses.replace(method, **given), output_times=times)
         energy = result.energy().total.values
@@ -170,7 +176,7 @@ def test_a_brick_on_a_plate_that_tumbles_does_not_slip(kind: str, plate: str, na
     """It gives by 11 µm, what its springs along the plate bear, and after each turn there and back it is where it was."""
     most, back = SLIPS.get(name, (2e-5, 1e-10))
     for by in (1.0,) if kind == "mesh" else (1.0, 0.25):
-        given = {x: by * getattr(STEPS[name], x) for x in ("dt", "rtol", "atol") if getattr(STEPS[name], x, None)}
+        given = finer(STEPS[name], by)
         method = dataclasses.replace(STEPS[name], **given)
         result = nx.simulate(carried(kind, plate), 4.0, method, output_times=np.linspace(0.0, 4.0, 41))
         R = result.rotation("plate").values

@@ -10,7 +10,8 @@ held by each, and by more in all than by what their sum presses with, F = |Σ f 
 
 with = where all are held alike, by Cauchy and Schwarz; Q ≥ 1, and 1 where all m are parallel. It is an ellipse: its longer half axis is
 `gain` F, the shorter one `part` of that, along `weak`. An edge that goes into a plane presses through two faces, and yet slides on one
-plane: Q is taken of the normals of A's faces, and of B's, and of both what is less. A face along n that is pressed into has f m · n.
+plane. So E = Q − 1 is taken of the normals of A's faces and of B's, and of both the lesser, ½ (E_A + E_B − |E_A − E_B|), 0 where one is. A
+face along n that is pressed into has f m · n.
 """
 
 from __future__ import annotations
@@ -112,37 +113,57 @@ def spread(s, f, n):
     return Spread(s.load + f, s.along + f * n, s.squares + more)
 
 
+class Plane2(NamedTuple):
+    """A symmetric matrix along the surfaces."""
+
+    xx: float
+    xy: float
+    yy: float
+
+
 @formula
-def held_more(own, F, e, g):
-    """e · Q g of unit vectors e and g."""
-    more = own.load / F
-    return more * more * (e @ g - (e @ (own.squares @ g)) / own.load)
+def held_more(own, one, two):
+    """E = Q − 1, of the axes `one` and `two`."""
+    squared = own.load * own.load / (own.along @ own.along)
+    part, Ne, Nf = squared / own.load, own.squares @ one, own.squares @ two
+    return Plane2(squared - part * (one @ Ne) - 1.0, -part * (one @ Nf), squared - part * (two @ Nf) - 1.0)
+
+
+@formula
+def lesser(a, b):
+    """½ (A + B − |A − B|)."""
+    half, xy, mean = 0.5 * (a.xx - b.xx - a.yy + b.yy), a.xy - b.xy, 0.5 * (a.xx - b.xx + a.yy - b.yy)
+    off = sqrt(half * half + xy * xy)
+    # |A − B| = whole 1 + part (A − B − mean 1), by its eigenvalues mean ± off
+    one, other = abs(mean + off), abs(mean - off)
+    whole, part = 0.5 * (one + other), 0.5 * (one - other) / off if off > 0.0 else 0.0
+    return Plane2(
+        0.5 * (a.xx + b.xx - whole - part * half),
+        0.5 * (a.xy + b.xy - part * xy),
+        0.5 * (a.yy + b.yy - whole + part * half),
+    )
 
 
 @formula
 def uneven(s, n):
     """gain, part and weak of the sums, whose resultant is along n."""
-    a, b = s.of_a, s.of_b
-    F_a, F_b = sqrt(a.along @ a.along), sqrt(b.along @ b.along)
-    if not (F_a > PARALLEL * s.pressure and F_b > PARALLEL * s.pressure):
+    if not (s.of_a.along @ s.of_a.along > 0.0 and s.of_b.along @ s.of_b.along > 0.0):
         return EVEN
     one, two = basis(n)
-    xx, xy, yy = held_more(a, F_a, one, one), held_more(a, F_a, one, two), held_more(a, F_a, two, two)
-    half, mean = 0.5 * (xx - yy), 0.5 * (xx + yy)
-    off = sqrt(half * half + xy * xy)
-    if mean + off < 1.0 + PARALLEL:
+    a, b = held_more(s.of_a, one, two), held_more(s.of_b, one, two)
+    if a.xx + a.yy < PARALLEL or b.xx + b.yy < PARALLEL:
+        return EVEN
+    more = lesser(a, b)
+    half, mean = 0.5 * (more.xx - more.yy), 0.5 * (more.xx + more.yy)
+    off = sqrt(half * half + more.xy * more.xy)
+    if mean + off < PARALLEL:
         return EVEN
     # the eigenvector of the lesser eigenvalue
-    x, y = (-xy, half + off) if half >= 0.0 else (off - half, -xy)
+    x, y = (-more.xy, half + off) if half >= 0.0 else (off - half, -more.xy)
     length = sqrt(x * x + y * y)
     weak = (1.0 / length) * (x * one + y * two) if length > 0.0 else one
-    strong = cross(n, weak)
-    most, least = min(mean + off, held_more(b, F_b, strong, strong)), min(mean - off, held_more(b, F_b, weak, weak))
-    if least > most:
-        most, least, weak = least, most, strong
-    if most < 1.0 + PARALLEL:
-        return EVEN
-    return Uneven(sqrt(most), sqrt(share(least) / most), weak)
+    most = 1.0 + mean + off
+    return Uneven(sqrt(most), sqrt((1.0 + share(mean - off)) / most), weak)
 
 
 @formula
