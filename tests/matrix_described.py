@@ -235,7 +235,7 @@ DESCRIBED = (
         nx.Event,
         {"joint": "tested", "of": "position", "value": -0.005, "direction": "falling", "off": ("brake",)},
         {
-            "time": Together(joint=None, direction="both", time=0.04),
+            "time": Together(joint=None, value=0.0, direction="both", time=0.04),
             "joint": "shoulder",
             "of": Together(of="velocity", direction="both"),
             "value": -0.008,
