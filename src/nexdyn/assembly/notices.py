@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOVED = 1e-6
 """Gaps and moves from which on they are told, in parts of the mechanism's size, and in rad."""
 PRESSED = 10.0
-"""A contact is told that starts with more than so many times the weight of what hangs together with its bodies."""
+"""A contact is reported whose force at the start exceeds the weight of the connected bodies by this factor."""
 ROUNDED = 1e-12
 """Part of the places of bodies that a penetration must exceed to be more than rounding."""
 SHOWN = 5
@@ -311,7 +311,7 @@ def _pressed(contact: ContactForce, system: System, pose: Pose) -> Pressed | Non
 
 
 def _weights(system: System, pressed: Sequence[ContactForce]) -> dict[str, float]:
-    """By body that moves, the weight [N] of all that it hangs together with: by joints, forces, and contacts that press."""
+    """The weight [N] of each moving body together with all bodies connected to it by joints, forces and pressing contacts."""
     moving = [name for name in system.bodies if name != "ground" and "ground" not in fixed_to(system, name)]
     acting = [force for force in system.forces.values() if not isinstance(force, ContactForce)]
     tied = [(joint.parent.name, joint.child.name) for joint in system.joints.values()]
@@ -347,7 +347,7 @@ def _too_deep(deep: Pressed, system: System, weight: float) -> list[Notice]:
     if (exponent := contact.numbers(system.values)[1]) > 0.0:
         text += f" and {deep.force * deep.depth / (exponent + 1.0):.3g} J"
     if weight:
-        text += f" (what hangs together with them weighs {weight:.3g} N)"
+        text += f" (the connected bodies weigh {weight:.3g} N)"
     body, n = (other, -deep.normal) if "ground" in fixed_to(system, one) else (one, deep.normal)
     x, y, z = (float(f"{component:.3g}") + 0.0 for component in n)
     about = "about " if deep.over_area else ""
