@@ -258,6 +258,20 @@ DESCRIBED = (
             "tolerance": "says how exact the time is, not what happens",
         },
     ),
+    Element(
+        "event at the start",
+        nx.Event,
+        {"time": 0.0, "off": ("brake",)},
+        {
+            "time": 0.03,
+            "off": ("motor",),
+            "parameters": {"motor.effort": 0.5},
+            "action": kick,
+            "stop": True,
+        },
+        event,
+        part_of="event",
+    ),
     Element("system", nx.System, {"gravity": GRAVITY}, {"gravity": (3.0, 0.5, 1.0)}, whole),
     Element(
         "gravity of a point",

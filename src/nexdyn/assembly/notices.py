@@ -14,7 +14,7 @@ import numpy as np
 from nexdyn.absolute.model.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.contact_steps import Speeds, constant_step, fastest, limit_of, poses_of
-from nexdyn.errors import AssemblyError, InputError, is_one_of, warn
+from nexdyn.errors import AssemblyError, InputError, counted, is_one_of, warn
 from nexdyn.forces.contact import ContactForce, Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.model.once import unchanged
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from nexdyn.absolute.model.model import AbsoluteModel
     from nexdyn.assembly.report import AssemblyReport
     from nexdyn.integrate.methods import Method
+    from nexdyn.model.between_bodies import BetweenBodies
+    from nexdyn.model.body import Body
     from nexdyn.model.joint import Joint
     from nexdyn.model.system import System
 
@@ -43,13 +45,16 @@ REFUSED = ("gap", "limit", "start", "contact")
 DIVERGES = "unstable"
 """The kind that is refused but with `on_gap="accept"`: a run that would diverge."""
 
+Pairs = Mapping[str, Sequence[tuple["Body", "Body"]]]
+"""Pairs of bodies of each contact."""
+
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "drawn", "step", "unstable", "degrees", "violation", "singular", "energy", "state",
-    "event" or "file"; where: the joint, contact, body, spring, event, file, or whose function; value: the gap [m], what is beyond the limit
-    [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and stands in for a
-    collision shape, the longest step [s], the violation in parts of the mechanism's size, the energy that has grown [J], or when it is [s];
-    angle: the misalignment of a gap [rad]; text: all of it in words."""
+    """kind: "gap", "limit", "start", "contact", "drawn", "shared", "step", "unstable", "degrees", "violation", "singular", "energy",
+    "state", "event" or "file"; where: the joint, contact, body, spring, event, file, or whose function; value: the gap [m], what is beyond
+    the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N], the triangles of a mesh that is drawn and
+    stands in for a collision shape, the pairs of bodies that two contacts share, the longest step [s], the violation in parts of the
+    mechanism's size, the energy that has grown [J], or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
 
     kind: str
     where: str
@@ -96,7 +101,7 @@ def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     """The gaps, and what is to be said of the state that the simulation starts from."""
     with unchanged():
         system: System = simulation.system
-        found = [*gaps, *_drawn(system)]
+        found = [*gaps, *_described(system)]
         if not looked_at(system):
             return found
         return found + notices_of_pose(
@@ -117,10 +122,10 @@ def _touching(system: System) -> list[ContactForce]:
     return [contact for contact in contacts_of(system) if not contact.is_off]
 
 
-def drawn_notices(system: System) -> list[Notice]:
-    """What stands in for collision shapes of bodies that contacts name."""
+def described_notices(system: System) -> list[Notice]:
+    """What is odd about contacts, whatever the pose: meshes that stand in for collision shapes, pairs of bodies in several contacts."""
     with unchanged():
-        return _drawn(system)
+        return _described(system)
 
 
 def notices_of_pose(
@@ -138,16 +143,14 @@ def notices_of_pose(
     return found + long_steps(system, method, pose, speeds) if steps else found
 
 
-def _drawn(system: System) -> list[Notice]:
+def _described(system: System) -> list[Notice]:
+    pairs = {contact.name: contact.pairs(system) for contact in system.contacts.values()}
+    return [*_drawn(system, pairs), *_shared(system, pairs)]
+
+
+def _drawn(system: System, pairs: Pairs) -> list[Notice]:
     """The meshes that are drawn, and stand in for collision shapes of bodies that contacts name."""
-    if not system.contacts:  # no file is read
-        return []
-    named = {
-        body.name: contact.name
-        for contact in system.contacts.values()
-        for pair in contact.pairs(system)
-        for body in pair
-    }
+    named = {body.name: name for name, found in pairs.items() for pair in found for body in pair}
     found = {name: drawn_meshes(system.bodies[name], system.values) for name in named if name in system.bodies}
     return [
         Notice(
@@ -157,6 +160,35 @@ def _drawn(system: System) -> list[Notice]:
         )
         for name, meshes in found.items() for shape, count in meshes
     ]  # fmt: skip
+
+
+def _shared(system: System, pairs: Pairs) -> list[Notice]:
+    """Pairs of bodies that two contacts act between, where a pattern of one of them chooses the pair: the forces of both add."""
+    acting = {contact.part_of for contact in _touching(system)}
+    of: dict[frozenset[str], list[str]] = {}
+    both: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for name in (name for name in pairs if name in acting):
+        for a, b in ((a.name, b.name) for a, b in pairs[name]):
+            others = of.setdefault(frozenset((a, b)), [])
+            for other in others:
+                if not all(_named_in_full(system.contacts[one], a, b) for one in (other, name)):
+                    both.setdefault((other, name), []).append((a, b))
+            others.append(name)
+    return [
+        Notice(
+            "shared", name, float(len(between)), "1", 0.0,
+            f"contacts {other!r} and {name!r} both act between {between[0][0]!r} and {between[0][1]!r}"
+            + f", and between {counted(len(between) - 1, 'other pair')}" * (len(between) > 1)
+            + ": their forces add; leave these bodies out of one of them, or name both in full if that is meant",
+        )
+        for (other, name), between in both.items()
+    ]  # fmt: skip
+
+
+def _named_in_full(contact: BetweenBodies, one: str, other: str) -> bool:
+    """Whether a contact names both bodies, each on its side, and no pattern chooses them."""
+    a, b = ((given,) if isinstance(given, str) else given for given in (contact.a, contact.b))
+    return (one in a and other in b) or (one in b and other in a)
 
 
 def file_notices(paths: Sequence[str]) -> list[Notice]:

@@ -16,7 +16,7 @@ from nexdyn.assembly.notices import (
     MOVED,
     Notice,
     degrees_notices,
-    drawn_notices,
+    described_notices,
     looked_at,
     notices_of_pose,
     pose_of,
@@ -49,11 +49,11 @@ def notices_of_members(
     judged = set(members[np.unique(np.linspace(0, len(members) - 1, MOST_JUDGED).astype(int))].tolist())
     odd = None if one is None else _maybe_odd(one, q[members])
     angles = given is not None and (one is None or _turns_given(one.system, q[members]))
-    drawn = drawn_notices(one.system) if one is not None else []
+    described = described_notices(one.system) if one is not None else []
     for k, m in enumerate(members.tolist()):
         tree = trees[m] if not isinstance(trees, Tree) else trees
         system = tree.system
-        notices = [*(drawn if one is not None else drawn_notices(system))]
+        notices = [*(described if one is not None else described_notices(system))]
         if looked_at(system) and (odd is None or odd[k] or m in judged):
             with unchanged():
                 notices += notices_of_pose(system, method, pose_of(tree.body_names, *tree.pose(q[m])), m in judged)

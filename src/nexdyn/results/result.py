@@ -331,8 +331,8 @@ class Result(metaclass=CheckedCalls):
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """What was said of the start, and on the way: `kind` "gap", "limit", "start", "contact", "step", "degrees", "violation",
-        "singular", "energy", "state", "event" or "file", `where`, `value` in `units`, `angle` [rad], `text`."""
+        """What was said of the start, and on the way: `kind` "gap", "limit", "start", "contact", "drawn", "shared", "step", "unstable",
+        "degrees", "violation", "singular", "energy", "state", "event" or "file", `where`, `value` in `units`, `angle` [rad], `text`."""
         return [dict(one) for one in self.recording.settings.get("warnings", [])]
 
     # --- forces -----------------------------------------------------------------------------------------------------
