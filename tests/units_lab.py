@@ -202,8 +202,8 @@ NUMBERS = {
     "friction_across", "friction_direction_a", "friction_direction_b", "angles", "law", "centre",
     "free", "on", "slide", "frame", "angle", "seen_from", "normal_force", "initial_states", "state_names", "state_sizes", "state_units",
 }  # fmt: skip
-SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule, nx.HeightField)
-"""What bodies of the matrix are made of."""
+SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule, nx.Cone, nx.Ellipsoid, nx.Hull, nx.HalfSpace, nx.HeightField)
+"""What bodies are made of."""
 OF_MEASURE: dict[type, Dimension] = {
     nx.PointPosition: LENGTH,
     nx.PointVelocity: SPEED,
@@ -296,7 +296,7 @@ def scaled(value: Any, dimension: Dimension, units: Units) -> Any:
     if isinstance(value, SHAPES):
         sizes = {
             size: getattr(value, size)
-            for size in ("size", "radius", "length", "position", "heights", "bottom")
+            for size in ("size", "radius", "length", "semi_axes", "points", "position", "heights", "bottom")
             if hasattr(value, size)
         }
         return replace(value, **{size: scaled(x, dimension, units) for size, x in sizes.items()})

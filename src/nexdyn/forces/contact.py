@@ -391,7 +391,7 @@ class Rub(NamedTuple):
 
 class Meeting(NamedTuple):
     """Where and how the surfaces meet: normal, point, penetration, normal force, sliding velocity of A, S of it, how they rub, with e
-    along them, and the rate of the penetration; world axes."""
+    along them, the rate of the penetration, and w of ``sticking``; world axes."""
 
     n: Vec3
     p: Vec3
@@ -401,6 +401,7 @@ class Meeting(NamedTuple):
     glide: Vec3
     rub: Rub
     rate: float
+    spin: float
 
 
 class Touch(NamedTuple):
@@ -485,7 +486,7 @@ def meet(data, k, c, X_WA, V_A, X_WB, V_B):
     rub = along(running(data, k, X_WA, X_WB), n)
     slip = v + rub.u
     v_t = slip - (n @ slip) * n
-    return Meeting(n, p, depth, f_n, v_t, across(rub, v_t), rub, rate)
+    return Meeting(n, p, depth, f_n, v_t, across(rub, v_t), rub, rate, 0.5 * (n @ (V_A.w - V_B.w)))
 
 
 @formula
@@ -534,7 +535,8 @@ def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):
     y along the surfaces and within its bound, ẏ there, and ẏ."""
     m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
     g, R_t = gripped(data, k, m), T(X_WB.R)
-    f, y, inner, rate = sticking.drag(g, sticking.laid(y, R_t @ m.n), R_t @ m.glide)
+    n = R_t @ m.n
+    f, y, inner, rate = sticking.drag(g, sticking.laid(y, n), R_t @ m.glide, n, m.spin)
     return Touch(m.f_n, m.f_n * m.n + across(m.rub, X_WB.R @ f), m.p, m.depth), f, g, y, inner, rate
 
 
@@ -604,7 +606,8 @@ def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, c, time):
     data, j = tables.data, ForceEntries(tables.index)[e].state + 3 * i
     m = meet(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WA, V_A, X_WB, V_B)
     g, R_t = gripped(data, k, m), T(X_WB.R)
-    put_state(tables.z, j, sticking.stretched(g, sticking.laid(c, R_t @ m.n), R_t @ m.glide, time))
+    n = R_t @ m.n
+    put_state(tables.z, j, sticking.stretched(g, sticking.laid(c, n), R_t @ m.glide, time, n, m.spin))
     return g.root
 
 

@@ -2,11 +2,13 @@
 
     σ = ρ d(k δᵉ)/dδ                stiffness along the surfaces: the part ρ of that along the normal, at the depth δ at hand
     F = √σ y + d v,   d = 2 ζ √(m σ)             v: velocity of A against B along the surfaces
-    f = −s F,   ẏ = s √σ v,   s = min(1, μ f_n/|F|),   |y| ≤ μ f_n/√σ
+    f = −s F,   ẏ = s √σ v + w n × y,   s = min(1, μ f_n/|F|),   |y| ≤ μ f_n/√σ
+    w = ½ n · (ω_A − ω_B)
     μ(v) = μ + (μ_s − μ) exp(−(|v|/v_s)²)        Coulomb's when it slides, μ_s at which it breaks away, by Stribeck's curve
 
-y [√J], in the axes of B, with which it turns, is what the spring is stretched by: it stores ½ |y|², whatever the normal force does
-meanwhile, and its power is s √σ y · v, no more than −f · v: the law makes no energy. The deflection y/√σ would not do as a state: kept
+y [√J], in the axes of B, is what the spring is stretched by: it stores ½ |y|², whatever the normal force does
+meanwhile, and its power is s √σ y · v, no more than −f · v: the law makes no energy. About the normal n it turns as both bodies do on
+average, w against B: half of what gives is in each, and neither is the first. The deflection y/√σ would not do as a state: kept
 while δ and σ grow, it makes energy out of nothing. Where the surfaces part, σ, f and the bound of y are 0, so that a spring is released
 with its normal force, and the next contact begins with none.
 
@@ -15,7 +17,11 @@ every sway of the load. Here nothing flows below the cone: a body that sways com
 
 `bound` (nz,) in the tables of forces is the largest |y| at the last evaluation of the force. Explicit methods integrate y as it
 stands: beyond its bound it changes no force, and turns as it would there. They shorten and lay it anew where a step begins. Implicit
-ones ask for y at the end of the step, y⁺ = c + s g √σ v⁺ with s of F there, s |√σ c + (s σ g + d) v⁺| = μ f_n where it yields.
+ones ask for y at the end of the step, y⁺ = c + g ẏ⁺, which is
+
+    y⁺ = c′ + s g √σ v′,   c′ = M c,   v′ = M v⁺,   M = (1 − g w n ×)⁻¹ = (1 + g w n ×)/(1 + g² w²) along the surfaces
+
+with s of F there, s |√σ c′ + s σ g v′ + d v⁺| = μ f_n where it yields.
 
 ρ is 2 (1 − ν)/(2 − ν) for spheres of one material (Mindlin, J. Appl. Mech. 16, 1949), 0.82 for ν = 0.3. m: of both bodies,
 m_A m_B/(m_A + m_B).
@@ -37,7 +43,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.algebra import Vec3, cross
 from nexdyn.spatial.lanes import exp, greater, if_less, sqrt, zero
 
 LEAST, ITERATIONS = 1e-300, 60
@@ -128,6 +134,32 @@ def _(y: Vec3, n: Vec3) -> Any:
     )
 
 
+spun = generic("spun", "n × y of what lies along the surfaces.")
+
+
+@defines(spun)
+def _(y: Slip, n: Vec3) -> Any:
+    return Slip(cross(n, y.along), 0.0 * y.about)
+
+
+@defines(spun)
+def _(y: Vec3, n: Vec3) -> Any:
+    return cross(n, y)
+
+
+turned = generic("turned", "M y of what lies along the surfaces, at g w = x.")
+
+
+@defines(turned)
+def _(y: Slip, n: Vec3, x: Any) -> Any:
+    return Slip(turned(y.along, n, x), y.about)
+
+
+@defines(turned)
+def _(y: Vec3, n: Vec3, x: Any) -> Any:
+    return (1.0 / (1.0 + x * x)) * (y + x * cross(n, y))
+
+
 @formula
 def bound(g):
     """What |y| may be."""
@@ -135,7 +167,7 @@ def bound(g):
 
 
 @formula
-def drag(g, y, v):
+def drag(g, y, v, n, w):
     """f, y within its bound and ẏ there; and ẏ of y: beyond its bound it turns as it would turn there."""
     most = bound(g)
     inside = shortened(y, most)
@@ -145,13 +177,15 @@ def drag(g, y, v):
     beyond = if_less(LEAST, most, sqrt(squared) / greater(most, LEAST) - 1.0, o)
     beyond = if_less(ROUNDING, beyond, beyond, o)
     across_y = v - if_less(o, beyond, (y @ v) / greater(squared, LEAST), o) * y
-    return (-s) * F, inside, (s * g.root) * v, (s * g.root) * (v + beyond * across_y)
+    rate, outside = (s * g.root) * v + w * spun(inside, n), (s * g.root) * (v + beyond * across_y) + w * spun(y, n)
+    return (-s) * F, inside, rate, outside
 
 
 @formula
-def yielding(g, c, v, time):
+def yielding(g, c, v, time, n, w):
     """s at the end of a step, of c, g = `time` and the velocity v: s² |a + s b|² = (μ f_n)² where |a + b| is more."""
-    a, b = g.root * c + g.damping * v, (g.root * g.root * time) * v
+    a = g.root * turned(c, n, time * w) + g.damping * v
+    b = (g.root * g.root * time) * turned(v, n, time * w)
     p, q, r, squared = a @ a, a @ b, b @ b, g.most * g.most
     if p + 2.0 * q + r <= (1.0 + ROUNDING) * (1.0 + ROUNDING) * squared:
         return 1.0
@@ -172,13 +206,13 @@ def yielding(g, c, v, time):
 
 
 @formula
-def stretched(g, c, v, time):
+def stretched(g, c, v, time, n, w):
     """y at the end of such a step."""
-    return shortened(c + (yielding(g, c, v, time) * g.root * time) * v, bound(g))
+    return shortened(turned(c + (yielding(g, c, v, time, n, w) * g.root * time) * v, n, time * w), bound(g))
 
 
 @formula
-def stiffness_across(g, c, v, time):
-    """s (s σ g + d) at the end of such a step: −∂f/∂v, of what slides the secant."""
-    s = yielding(g, c, v, time)
+def stiffness_across(g, c, v, time, n, w):
+    """s (s σ g + d) at the end of such a step: −∂f/∂v, of what slides the secant, without what turns meanwhile."""
+    s = yielding(g, c, v, time, n, w)
     return s * (s * g.root * g.root * time + g.damping)

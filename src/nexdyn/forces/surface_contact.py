@@ -151,7 +151,8 @@ def _solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
 
 class Held(NamedTuple):
     """What friction holds over an area: normal, centre of pressure (world), f_n, the sliding velocity, S of it and about the normal, r,
-    how the surfaces rub, by what they hold more than a plane, and the grip; of what resists rolling its arms, velocity and grip."""
+    how the surfaces rub, by what they hold more than a plane, w of ``sticking``, and the grip; of what resists rolling its arms, velocity
+    and grip."""
 
     n: Vec3
     p: Vec3
@@ -161,6 +162,7 @@ class Held(NamedTuple):
     r: float
     rub: Rub
     uneven: Uneven
+    spin: float
     grip: sticking.Grip
     arms: tuple[float, float]
     roll: Slip
@@ -214,7 +216,7 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):
     arms = (own.rolls, own.turns)
     roll = Slip(arms[0] * (w - (n @ w) * n), arms[1] * (n @ w))
     resistance = sticking.Grip(grip.root, grip.damping, own.part * f_n)
-    return Held(n, p, f_n, v_t, slip, r, rub, more, grip, arms, roll, resistance)
+    return Held(n, p, f_n, v_t, slip, r, rub, more, 0.5 * (n @ w), grip, arms, roll, resistance)
 
 
 @formula
@@ -312,7 +314,8 @@ def resists(tables, e):
 @formula
 def pulled(tables, j, grip, v, h, X_B):
     """f (axes of B) of the states from j on, which the velocity v (world) stretches; fills their rates and bounds."""
-    f, y, inner, rate = sticking.drag(grip, sticking.laid(slip_state(tables.z, j), T(X_B.R) @ h.n), in_b(X_B, v))
+    n = T(X_B.R) @ h.n
+    f, y, inner, rate = sticking.drag(grip, sticking.laid(slip_state(tables.z, j), n), in_b(X_B, v), n, h.spin)
     most = sticking.bound(grip)
     put_slip(tables.inside, j, y)
     put_slip(tables.inner, j, inner)
@@ -332,9 +335,10 @@ def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, begun):
     if s.pressure > 0.0:
         h = holding(data, k, s, o, X_A, V_A, X_B, V_B)
         n, root = T(X_B.R) @ h.n, h.grip.root
-        put_slip(tables.z, j, sticking.stretched(h.grip, sticking.laid(begun.c, n), in_b(X_B, h.v), begun.g))
+        c, rolled, w = sticking.laid(begun.c, n), sticking.laid(begun.rolled, n), h.spin
+        put_slip(tables.z, j, sticking.stretched(h.grip, c, in_b(X_B, h.v), begun.g, n, w))
         if resists(tables, e):
-            y = sticking.stretched(h.resistance, sticking.laid(begun.rolled, n), in_b(X_B, h.roll), begun.g_rolled)
+            y = sticking.stretched(h.resistance, rolled, in_b(X_B, h.roll), begun.g_rolled, n, w)
             put_slip(tables.z, j + ONE, y)
     return root
 
@@ -441,12 +445,13 @@ def observe_surface(data, motion_a, motion_b, z, room, out):
             continue
         h = holding(data, 0, s, o, X_A[i], V_A[i], X_B[i], V_B[i])
         if held:
-            n = T(X_B[i].R) @ h.n
-            f, _, _, _ = sticking.drag(h.grip, sticking.laid(slip_state(z[i], 0), n), in_b(X_B[i], h.v))
+            n, w = T(X_B[i].R) @ h.n, h.spin
+            f, _, _, _ = sticking.drag(h.grip, sticking.laid(slip_state(z[i], 0), n), in_b(X_B[i], h.v), n, w)
             W = held_force(h, f, X_B[i])
             f_t, moment = W.f, s.all.n - cross(h.p - o, s.all.f) + W.n
             if z.shape[1] > ONE:
-                g, _, _, _ = sticking.drag(h.resistance, sticking.laid(slip_state(z[i], ONE), n), in_b(X_B[i], h.roll))
+                y = sticking.laid(slip_state(z[i], ONE), n)
+                g, _, _, _ = sticking.drag(h.resistance, y, in_b(X_B[i], h.roll), n, w)
                 moment = moment + held_moment(h, g, X_B[i])
             row.sticks = 1.0 if sticking.size(f) < HELD * h.grip.most else 0.0
         else:

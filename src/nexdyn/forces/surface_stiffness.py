@@ -21,7 +21,7 @@ from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.contact_data import OVERLAP, Parts, PointData
 from nexdyn.forces.pressed import relative, share
 from nexdyn.forces.round_press import round_slopes, sunk_here
-from nexdyn.forces.sticking import Slip, laid, size, yielding
+from nexdyn.forces.sticking import Slip, laid, size, turned, yielding
 from nexdyn.forces.sunk import is_round
 from nexdyn.forces.tables import ForceEntries
 from nexdyn.generic import defines, generic
@@ -157,11 +157,11 @@ def add_resistance(K, held, F, stiff, slides):
 
 
 @formula
-def sticking_slope(g, y, v, time, kept):
+def sticking_slope(g, y, v, time, n, w, kept):
     """s̄, what of it goes where it slides, and F̂, from y at the start (world axes), by v."""
-    part = yielding(g, y, v, time)
+    part = yielding(g, y, v, time, n, w)
     stiff = part * g.root * g.root * time + g.damping
-    F = g.root * y + stiff * v
+    F = g.root * turned(y, n, time * w) + stiff * v
     return part * stiff, 1.0 if kept == TANGENT and part < 1.0 else 0.0, (1.0 / max(size(F), NOTHING)) * F
 
 
@@ -219,11 +219,12 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
     r, v = held.p - X_B.p, held.v
     if sticks:
         y = laid(Slip(X_B.R @ begun.c.along, begun.c.about), held.n)
-        stiff, slides, F = sticking_slope(held.grip, y, v, begun.g, kept)
+        stiff, slides, F = sticking_slope(held.grip, y, v, begun.g, held.n, held.spin, kept)
         add_friction(K, held, F, gh * stiff, slides, r)
         if surface_contact.resists(tables, e):
             y = laid(Slip(X_B.R @ begun.rolled.along, begun.rolled.about), held.n)
-            stiff, slides, F = sticking_slope(held.resistance, y, held.roll, begun.g_rolled, kept)
+            g, time = held.resistance, begun.g_rolled
+            stiff, slides, F = sticking_slope(g, y, held.roll, time, held.n, held.spin, kept)
             add_resistance(K, held, F, gh * stiff, slides)
     elif is_ball or is_round(data, k + OVERLAP):
         squared = v @ v + own.friction_speed * own.friction_speed

@@ -3,24 +3,24 @@
     u = J_t (x − x̃)/dt + u_r            S v_t, the sliding velocity of the contact point along the plane, two components; u_r of surfaces
                                         that run, and of bodies that turn together (``carried``); S is 1, or of ``forces.contact``
 
-where it sticks, by the spring of ``forces.sticking``, whose y is ỹ at the start (x̃ and dt as in ``step``)
+where it sticks, by the spring of ``forces.sticking``, whose y is ỹ at the start (x̃ and dt as in ``step``; M, w as there, d̃ for g)
 
-    F = √σ ỹ + K u,   K = σ d̃ + d,   f_t = −F where |F| ≤ μ f_n, else −μ f_n F/|F|
+    F = √σ (M ỹ + √σ d̃ (M − 1) u₀) + K u,   K = σ d̃ + d,   f_t = −F where |F| ≤ μ f_n, else −μ f_n F/|F|
     E = dt³/K · (½ |F|²   or   μ f_n |F| − ½ (μ f_n)²)
     gradient dt² J_tᵀ F s,   Hessian dt K s J_tᵀ (1 − F̂ F̂ᵀ where it slides) J_t,      s = min(1, μ f_n/|F|)
-    y = ỹ + s √σ d̃ u, no longer than μ f_n/√σ
+    y = M (ỹ + s √σ d̃ u), no longer than μ f_n/√σ
 
 d̃ is dt; where y slid in the step before, it followed its bound and not u, so that ỹ is y and d̃ the whole step also under BDF2. What
 is regularised has
     E = dt³ μ f_n (√(|u|² + v_f²) − v_f),   f_t = −μ f_n u/√(|u|² + v_f²)
     gradient dt² μ f_n J_tᵀ u/s,   Hessian dt μ f_n J_tᵀ (1/s − u uᵀ/s³) J_t,      s = √(|u|² + v_f²)
 
-Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ, u_r and J_t of its own place (`take_pressure`)
-and keeps them while it looks for less energy: E is then convex, its gradient where the step starts is the force of the law, and what is
-found in the end is implicit in all of it. Points whose f_n is 0 are passed over, and those that are not on the list (``nearby``) not looked
-at. J_t is kept as its rows along two directions across the normal, or, where friction is regularised, along the slip and across. From |u| ≫
-v_f Newton's step can go far past u = 0, where friction turns about; after a step that had to be shortened, `careful`, the Hessian is that
-of the parabola above E that touches it at u: 1 for 1 − F̂ F̂ᵀ, 1/s for 1/s − u uᵀ/s³.
+Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ, M, u₀ = u, u_r and J_t of its own place
+(`take_pressure`) and keeps them while it looks for less energy: E is then convex, its gradient where the step starts is the force of the
+law, and what is found in the end is implicit in all of it. Points whose f_n is 0 are passed over, and those that are not on the list
+(``nearby``) not looked at. J_t is kept as its rows along two directions across the normal, or, where friction is regularised, along the
+slip and across. From |u| ≫ v_f Newton's step can go far past u = 0, where friction turns about; after a step that had to be shortened,
+`careful`, the Hessian is that of the parabola above E that touches it at u: 1 for 1 − F̂ F̂ᵀ, 1/s for 1/s − u uᵀ/s³.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from nexdyn.forces.contact import Rub, across, along
 from nexdyn.forces.contact_data import Friction, PointData
 from nexdyn.forces.contact_functions import renew
 from nexdyn.forces.joint_stop import Stop
-from nexdyn.forces.sticking import LEAST, bound, grip, laid, shortened, shortening
+from nexdyn.forces.sticking import LEAST, bound, grip, laid, shortened, shortening, turned
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.linalg.rows import WIDTH
@@ -131,10 +131,7 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
         if k < 0 and size > 0.0:
             one = (u / size) * one + (w / size) * two
             two = cross(normal, one)
-        held_one, held_two = 0.0, 0.0
-        if k >= 0:
-            pull = laid(R_A @ PointStates(springs.data, k).now, normal)
-            held_one, held_two = one @ pull, two @ pull
+        plain_one, plain_two = one, two
         one, two = across(rub, one), across(rub, two)
         contacts.run[n, 0], contacts.run[n, 1] = one @ run, two @ run
         put_rows(J, 2 * n, -(T(A[a]) @ cross(foot_A, one)), -one, T(A[b]) @ cross(foot_B, one), one)
@@ -149,7 +146,11 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
             g, held = grip(own.friction, slope, pressure[n], size / dt), Holdings(contacts.grip)[n]
             step = dt * held.whole
             held.root, held.K, held.most, held.bound = g.root, g.root * g.root * step + g.damping, g.most, bound(g)
-            held.pull_one, held.pull_two = g.root * held_one, g.root * held_two
+            held.angle = 0.5 * held.whole * (normal @ (V_b - V_a))
+            # √σ (M ỹ + √σ d̃ (M − 1) u₀)
+            y, stretch = laid(R_A @ PointStates(springs.data, k).now, normal), (g.root * held.whole) * glide
+            pull = g.root * (turned(y + stretch, normal, held.angle) - stretch)
+            held.pull_one, held.pull_two = plain_one @ pull, plain_two @ pull
     return True
 
 
@@ -226,7 +227,7 @@ def _(model: Any, contacts: ContactTables, work: Any, dt: Any) -> Any:
             u, w = slip_of(model, contacts, work, n, dt)
             s = shortening(Vec3(held.pull_one + held.K * u, held.pull_two + held.K * w, 0.0), held.most)
             step = s * dt * held.whole * held.root
-            y = laid(R_A @ own.now, normal) + step * (u * one + w * two)
+            y = turned(laid(R_A @ own.now, normal) + step * (u * one + w * two), normal, held.angle)
             own.before = own.y
             own.y = T(R_A) @ shortened(y, held.bound)
             own.slid = 0.0 if s == 1.0 and held.most > 0.0 else 1.0

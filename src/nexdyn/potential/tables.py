@@ -148,7 +148,7 @@ class Regularised(Record):
 
 
 class Holding(Record):
-    """Of what sticks √σ, K, μ f_n, the bound of y, d̃ as a part of dt, both components of √σ ỹ."""
+    """Of what sticks √σ, K, μ f_n, the bound of y, d̃ as a part of dt, both components of F without K u, and d̃ w."""
 
     root: float
     K: float
@@ -157,6 +157,7 @@ class Holding(Record):
     whole: float
     pull_one: float
     pull_two: float
+    angle: float
 
 
 class PointStates(Record):
@@ -278,7 +279,7 @@ class LoadTables(NamedTuple):
 
 class ContactTables(NamedTuple):
     """Friction of contacts: data (19 nk,) `Rubbing` or `Regularised`; of the last `take_pressure` f_n (nk,), J (2 nk, 16), the part of u by
-    surfaces that run (nk, 2) and `Holding` of what sticks (nk, 7), and whether the Hessian is to be careful (1,); as scratch u
+    surfaces that run (nk, 2) and `Holding` of what sticks (nk, 8), and whether the Hessian is to be careful (1,); as scratch u
     and s, |F| of what sticks (nk, 3). acting int64 (nk + 1,): which are looked at (``nearby``)."""
 
     index: Any

@@ -100,7 +100,8 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):
     r, normal = m.p - X_B.p, bh2 * deeper + gh * faster
     if force.states > 0:
         c, time = contact_step(acts, force.state + 3 * i)
-        across = gh * stiffness_across(contact.gripped(data, k, m), laid(X_B.R @ c, m.n), m.glide, time)
+        g = contact.gripped(data, k, m)
+        across = gh * stiffness_across(g, laid(X_B.R @ c, m.n), m.glide, time, m.n, m.spin)
     else:
         # f_t = s v,  s = μ f_n / √(v² + v_f²)
         own = PointData(data, k)
