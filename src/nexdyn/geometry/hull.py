@@ -1,11 +1,14 @@
 """Convex hull of points: vertices x_k and faces n_f·x ≤ o_f, both in tables that all hulls share.
 
-Qhull finds the hull; points inside it and faces that lie in one plane (to 1e-10 of the size) are kept once. Volume and
+Qhull finds the hull; points inside it and faces that lie in one plane (to 1e-10 of the size) are kept once, and divided into triangles by
+the order of the points alone. Volume and
 inertia are sums over the tetrahedra that the triangles of the surface make with the origin (Tonon 2004).
 """
 
 from __future__ import annotations
 
+import collections
+import itertools
 import math
 
 import numpy as np
@@ -16,6 +19,8 @@ from nexdyn.geometry.solid import HULL, Massive, Page
 from nexdyn.kernel import formula
 from nexdyn.spatial.table import Vec3Rows
 
+COPLANAR = 1e-9
+"""|n − n'| below which two neighbouring triangles lie in one plane."""
 BLOCK = 1_000_000
 """Products of faces and vertices that are computed at once."""
 
@@ -56,6 +61,7 @@ def surface(points: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         raise InputError(f"points of the hull have shape {x.shape}; at least four points, (n, 3), are needed")
     if not np.isfinite(x).all():
         raise InputError(f"point {int(np.argmin(np.isfinite(x).all(axis=1)))} of the hull is not finite")
+    x = x[np.sort(np.unique(x, axis=0, return_index=True)[1])]  # of points at one place Qhull would take any
     middle = 0.5 * (x.min(axis=0) + x.max(axis=0))
     size = float(np.abs(x - middle).max())
     spread = np.linalg.svd((x - x.mean(axis=0)) / (size or 1.0), compute_uv=False)
@@ -65,7 +71,7 @@ def surface(points: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         hull = ConvexHull((x - middle) / size)
     except QhullError as error:
         raise InputError(f"no hull of the {len(x)} points: {str(error).splitlines()[0]}") from None
-    corners = hull.simplices
+    corners, planes = fanned(hull.simplices, hull.neighbors, hull.equations[:, :3])
     # Qhull's planes hold to 1e-15 of the size; each kept once, with the offset of the farthest vertex
     normals = hull.equations[:, :3]
     _, kept = np.unique(np.round(hull.equations, 10), axis=0, return_index=True)
@@ -73,9 +79,60 @@ def surface(points: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     blocks = np.array_split(normals[kept], len(kept) * len(vertices) // BLOCK + 1)
     faces = np.column_stack([normals[kept], np.concatenate([(block @ vertices.T).max(axis=1) for block in blocks])])
     a, b, c = (x[corners[:, k]] for k in range(3))
-    flipped = np.einsum("ij,ij->i", np.cross(b - a, c - a), normals) < 0.0
+    flipped = np.einsum("ij,ij->i", np.cross(b - a, c - a), planes) < 0.0
     b, c = np.where(flipped[:, None], c, b), np.where(flipped[:, None], b, c)
     return vertices, faces, np.stack([a, b, c], axis=1)
+
+
+def fanned(simplices: np.ndarray, neighbors: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Triangles (nt, 3) of a hull and their normals (nt, 3), those in one plane laid anew as a fan about the first of its vertices: Qhull
+    divides them as rounding has it, which is another in other units."""
+    flat = np.linalg.norm(normals[neighbors] - normals[:, None], axis=2) < COPLANAR
+    if not flat.any():
+        return simplices, normals
+    group = np.arange(len(simplices))
+    for i, k in np.argwhere(flat).tolist():
+        one, other = _root(group, i), _root(group, int(neighbors[i, k]))
+        group[max(one, other)] = min(one, other)
+    members: dict[int, list[int]] = {}
+    for i in range(len(group)):
+        members.setdefault(_root(group, i), []).append(i)
+    laid, of = [], []
+    for together in members.values():
+        triangles = simplices[together].tolist()
+        loop = _loop(triangles) if len(together) > 1 else None
+        if loop is not None:
+            triangles = [[loop[0], one, other] for one, other in itertools.pairwise(loop[1:])]
+        laid += triangles
+        of += [together[0]] * len(triangles)
+    return np.array(laid), normals[of]
+
+
+def _root(group: np.ndarray, i: int) -> int:
+    while group[i] != i:
+        group[i] = group[group[i]]
+        i = int(group[i])
+    return i
+
+
+def _loop(triangles: list[list[int]]) -> list[int] | None:
+    """The vertices around triangles that lie together, from the smallest on, in that direction in which the smaller of its two neighbours
+    comes first; None where they are not around one polygon."""
+    edges = collections.Counter(frozenset(pair) for t in triangles for pair in itertools.combinations(t, 2))
+    beside: dict[int, list[int]] = {}
+    for edge, count in edges.items():
+        if count == 1:
+            one, other = edge
+            beside.setdefault(one, []).append(other)
+            beside.setdefault(other, []).append(one)
+    if any(len(ends) != 2 for ends in beside.values()):
+        return None
+    first = min(beside)
+    loop, here = [first], min(beside[first])
+    while here != first:
+        loop.append(here)
+        here = next(x for x in beside[here] if x != loop[-2])
+    return loop if len(loop) == len(beside) else None
 
 
 def massive_of(triangles: np.ndarray) -> Massive:
