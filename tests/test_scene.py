@@ -250,6 +250,43 @@ def test_all_errors_of_a_file_are_reported_together_in_the_order_of_its_lines() 
     assert (error.file, error.line, error.column, error.element) == ("s.yaml", 2, 17, None)
 
 
+CONTACTS = """
+bodies:
+  ball: {mass: 1.0, inertia: [1, 1, 1], shapes: [{type: sphere, radius: 0.1}]}
+  cube: {mass: 1.0, inertia: [1, 1, 1], shapes: [{type: box, size: [0.1, 0.1, 0.1]}]}
+contacts:
+  one: {a: ball, stiffness: -1.0}
+  two: {a: "*_foot", stiffness: 1.0}
+  three: {a: ball, b: cube, material_a: steal, material_b: steel}
+  four: {a: cube, b: cube, stiffness: 1.0}
+  five: {a: cube, stiffness: 1.0, friction: -0.3}
+  six: {a: cube, stifness: 1.0}
+  seven: {a: ball, b: cube, stiffness: 1.0, foundation_a: 1.0}
+  fine: {a: ball, stiffness: 1.0}
+"""
+
+
+def test_each_contact_that_is_wrong_is_reported() -> None:
+    told = lines_of(refusal(CONTACTS))
+    assert [line.split(":")[1] for line in told] == ["6", "7", "8", "9", "10", "11", "12"]
+    said = (
+        "'one' is -1",
+        "'two': '*_foot'",
+        "'steal'",
+        "'four' are the same body",
+        "'five' is -0.3",
+        "'stifness'",
+        "'seven' has a",
+    )
+    assert all(words in line for words, line in zip(said, told, strict=True))
+
+
+def test_contacts_that_a_body_is_missing_for_are_no_errors_of_their_own() -> None:
+    """What fails only since something before it has failed is passed over."""
+    text = CONTACTS.replace("mass: 1.0, inertia: [1, 1, 1], shapes: [{type: sphere", "mass: -1, shapes: [{type: sphere")
+    assert [line.split(":")[1] for line in lines_of(refusal(text))] == ["3", "11"]
+
+
 def test_an_error_carries_file_line_column_and_element() -> None:
     error = refusal(GOOD.replace("axis: [1, 0, 0]", "axis: [0, 0, 0]"))
     assert (error.file, error.line, error.column, error.element) == ("s.yaml", 7, 62, "joint 'pivot'")

@@ -264,6 +264,10 @@ def from_dict(data: Mapping[str, Any], on_error: OnError | None = None) -> Syste
     return Builder(on_error).system(data)
 
 
+CHOSEN_FROM = ("body", "joint", "marker")
+"""Kinds of elements without which contacts and gravities may choose others by their patterns, or none."""
+
+
 class Builder:
     """One run of `from_dict`: what failed so far, and where errors go."""
 
@@ -346,7 +350,8 @@ class Builder:
         try:
             _refusing(f"{kind} {name!r}", build)
         except InputError as error:
-            if not self.is_consequence(error) and not (kind in ("contact", "gravity") and self.failed):
+            chosen_from = kind in ("contact", "gravity") and any(what in CHOSEN_FROM for what, _ in self.failed)
+            if not self.is_consequence(error) and not chosen_from:
                 self.report(path + place_of(error, given), error)
             self.failed.add((kind, repr(name)))
 
