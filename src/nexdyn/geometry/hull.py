@@ -86,33 +86,25 @@ def surface(points: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def fanned(simplices: np.ndarray, neighbors: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Triangles (nt, 3) of a hull and their normals (nt, 3), those in one plane laid anew as a fan about the first of its vertices: Qhull
-    divides them as rounding has it, which is another in other units."""
+    divides a face as rounding has it, which is another way in other units."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     flat = np.linalg.norm(normals[neighbors] - normals[:, None], axis=2) < COPLANAR
     if not flat.any():
         return simplices, normals
-    group = np.arange(len(simplices))
-    for i, k in np.argwhere(flat).tolist():
-        one, other = _root(group, i), _root(group, int(neighbors[i, k]))
-        group[max(one, other)] = min(one, other)
-    members: dict[int, list[int]] = {}
-    for i in range(len(group)):
-        members.setdefault(_root(group, i), []).append(i)
+    one, k = np.nonzero(flat)
+    joined = coo_array((np.ones(len(one)), (one, neighbors[one, k])), shape=(len(simplices),) * 2)
+    _, face = connected_components(joined, directed=False)
     laid, of = [], []
-    for together in members.values():
+    for together in np.split(np.argsort(face, kind="stable"), np.cumsum(np.bincount(face))[:-1]):
         triangles = simplices[together].tolist()
         loop = _loop(triangles) if len(together) > 1 else None
         if loop is not None:
-            triangles = [[loop[0], one, other] for one, other in itertools.pairwise(loop[1:])]
+            triangles = [[loop[0], *pair] for pair in itertools.pairwise(loop[1:])]
         laid += triangles
         of += [together[0]] * len(triangles)
     return np.array(laid), normals[of]
-
-
-def _root(group: np.ndarray, i: int) -> int:
-    while group[i] != i:
-        group[i] = group[group[i]]
-        i = int(group[i])
-    return i
 
 
 def _loop(triangles: list[list[int]]) -> list[int] | None:
