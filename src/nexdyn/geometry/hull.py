@@ -111,20 +111,20 @@ def _loop(triangles: list[list[int]]) -> list[int] | None:
     """The vertices around triangles that lie together, from the smallest on, in that direction in which the smaller of its two neighbours
     comes first; None where they are not around one polygon."""
     edges = collections.Counter(frozenset(pair) for t in triangles for pair in itertools.combinations(t, 2))
-    beside: dict[int, list[int]] = {}
+    neighbours: dict[int, list[int]] = {}
     for edge, count in edges.items():
         if count == 1:
             one, other = edge
-            beside.setdefault(one, []).append(other)
-            beside.setdefault(other, []).append(one)
-    if any(len(ends) != 2 for ends in beside.values()):
+            neighbours.setdefault(one, []).append(other)
+            neighbours.setdefault(other, []).append(one)
+    if any(len(ends) != 2 for ends in neighbours.values()):
         return None
-    first = min(beside)
-    loop, here = [first], min(beside[first])
+    first = min(neighbours)
+    loop, here = [first], min(neighbours[first])
     while here != first:
         loop.append(here)
-        here = next(x for x in beside[here] if x != loop[-2])
-    return loop if len(loop) == len(beside) else None
+        here = next(x for x in neighbours[here] if x != loop[-2])
+    return loop if len(loop) == len(neighbours) else None
 
 
 def massive_of(triangles: np.ndarray) -> Massive:
