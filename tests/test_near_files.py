@@ -54,6 +54,7 @@ def test_files_are_found_by_names_like_theirs_in_folders_like_theirs(
 
 
 def test_several_are_named_and_no_more_than_a_few(folder: Path) -> None:
+    (folder / "models/.hidden.yaml").touch()
     assert meant(Path("models/arm-9.yaml"), MODELS) == "; did you mean 'models/arm.yaml' or 'models/arm-long.yaml'?"
     assert (
         meant(Path("models/zzzz.yaml"), MODELS) == "; in the same folder are 'Crane.URDF', 'arm-long.yaml', 'arm.yaml'"

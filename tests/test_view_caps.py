@@ -20,14 +20,15 @@ from chromium import (  # noqa: F401 (fixtures)
 from test_view_parallel import on_page
 
 import nexdyn as nx
-from nexdyn.view import stills
+from nexdyn.view import studio
 from nexdyn.view.caps import FINE, MOST, area, cap, covers, filled
 from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.picking import Hit, Picker
 from nexdyn.view.raster import linear, srgb
 from nexdyn.view.section import Section, cut, section_of
+from nexdyn.view.shot import Shot
 from nexdyn.view.stage import Look
-from nexdyn.view.stills import FACE, Shot, Studio
+from nexdyn.view.studio import FACE, Studio
 from nexdyn.view.surfaces import Color, Piece, Surface, box, capsule, cylinder, ring, sphere
 from nexdyn.view.viewer import Viewer
 
@@ -141,7 +142,7 @@ def test_pictures_cut_anew_what_has_moved(lifted: nx.Result, monkeypatch: pytest
         made.append(1)
         return cap(*given)
 
-    monkeypatch.setattr(stills, "cap", counted)
+    monkeypatch.setattr(studio, "cap", counted)
     shot = Shot((64, 64), eye=(0, -4, 0.6), target=(0, 0, 0.6), section=("-y", 0.0), clock=False)
     studio, counts = Studio(Motion.of(lifted), shot), []
     pictures = []
@@ -366,6 +367,7 @@ def test_the_face_that_is_seen_is_the_one_that_is_clicked(browser: Any, tmp_path
         viewer.look(Look(PLAIN, section=FRONT))
         with opened(browser, viewer.address) as tab:
             tab.comes_true(lambda: viewer.watched)
+            tab.caught_up(viewer.server)  # its keys are known to the page
             tab.page.keyboard.press("1")
             tab.settled(viewer.server)
             assert looks(tab, inside, PIN) and looks(tab, beside, BLOCK)
@@ -409,6 +411,7 @@ def test_reactions_are_seen_through_the_faces_of_a_section(browser: Any) -> None
         viewer.look(Look(PLAIN | {"reaction forces"}, section=("-y", 0.0)))
         with opened(browser, viewer.address) as tab:
             tab.comes_true(lambda: viewer.watched)
+            tab.caught_up(viewer.server)  # its keys are known to the page
             tab.page.keyboard.press("1")
             tab.settled(viewer.server)
             assert is_red(color_at(tab, point)) and looks(tab, (0.3, 0.0, 0.6), BLOCK)

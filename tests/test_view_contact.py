@@ -29,8 +29,9 @@ from nexdyn.view.motion import Motion
 from nexdyn.view.pressure import color, discs, scale_of, ticks
 from nexdyn.view.recording import record
 from nexdyn.view.section import Section, cut, section_of
+from nexdyn.view.shot import Shot
 from nexdyn.view.stage import Look
-from nexdyn.view.stills import Shot, picture
+from nexdyn.view.stills import picture
 from nexdyn.view.surfaces import sphere
 from nexdyn.view.viewer import Viewer
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -127,17 +128,39 @@ def test_a_page_that_was_there_first_shows_what_comes_and_from_where(
         context.close()
 
 
-def test_the_first_picture_does_not_wait_for_labelled_arrays() -> None:
-    """xarray takes most of a second to import."""
-    program = """
-import sys, nexdyn as nx
+@pytest.mark.parametrize(
+    "what",
+    [
+        """
 from nexdyn.view.viewer import Viewer
 from nexdyn.view.server import LOOPBACK, free_port
-result = nx.simulate(nx.load("hinge-chain"), t_end=0.1, method=nx.RungeKutta4(1e-3))
-with Viewer(result, port=free_port(LOOPBACK, 18990)) as viewer:
+with Viewer(chain(), port=free_port(LOOPBACK, 18990)) as viewer:
     assert [panel.title for panel in viewer._desk.controls.plots.shown][0] == "energy"
+    viewer.select("link1"), viewer.select("hinge1")
+""",
+        """
+nx.record(chain(), "page.html")
+""",
+        """
+hall = nx.System("hall")
+hall.add_body("ball", mass=1.0, inertia=(1e-3, 1e-3, 1e-3), position=(0, 0, 0.1), shapes=[nx.Sphere(0.05)])
+hall.add_contact(nx.Contact("floor", "ball", stiffness=1e5, restitution=0.5, impact_speed=1.0, friction=0.3))
+nx.Simulation(hall, nx.RungeKutta4(1e-4))
+""",
+    ],
+    ids=["the viewer's first picture", "a recording", "the start of a run with contact"],
+)
+def test_what_shows_no_labelled_arrays_does_not_wait_for_them(what: str, tmp_path: Path) -> None:
+    """xarray takes most of a second to import."""
+    program = f"""
+import sys, nexdyn as nx
+def chain():
+    system = nx.load("hinge-chain")
+    system.add_measure(nx.Distance("apart", "link1", "link3"))
+    return nx.simulate(system, t_end=0.1, method=nx.RungeKutta4(1e-3))
+{what}
 print("xarray" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-1] == "False"

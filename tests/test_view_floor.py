@@ -15,7 +15,8 @@ from nexdyn.view.geometry import GREY, _Drawing
 from nexdyn.view.motion import Motion
 from nexdyn.view.poses import start_pose
 from nexdyn.view.server import LOOPBACK, free_port
-from nexdyn.view.stills import Shot, Studio
+from nexdyn.view.shot import Shot
+from nexdyn.view.studio import Studio
 from nexdyn.view.viewer import Viewer
 
 Z = np.array([0.0, 0.0, 1.0])

@@ -242,6 +242,7 @@ def test_two_servers_beside_each_other_keep_to_themselves(browser: Any) -> None:
         with opened(browser, first.address) as one, opened(browser, second.address) as other:
             one.comes_true(lambda: session_of(first).t > 0.1 and second.watched)
             second.select(next(iter(second.system.bodies)))
+            other.caught_up(second.server)  # its keys are known to the page
             other.page.keyboard.press("u")
             other.comes_true(lambda: second._desk.controls._units.value)
             assert first.selected == "" and not first._desk.controls._units.value

@@ -10,7 +10,8 @@ from nexdyn.view.links import Placing, links
 from nexdyn.view.motion import Motion
 from nexdyn.view.placing import turned
 from nexdyn.view.server import LOOPBACK, free_port
-from nexdyn.view.stills import Shot, Studio
+from nexdyn.view.shot import Shot
+from nexdyn.view.studio import Studio
 from nexdyn.view.viewer import Viewer
 
 

@@ -12,8 +12,9 @@ from chromium import PLAIN, Watched, browser, eye, needs_chromium, on_a_free_por
 import nexdyn as nx
 from nexdyn.view.motion import Motion
 from nexdyn.view.recording import record
+from nexdyn.view.shot import Shot
 from nexdyn.view.stage import Look
-from nexdyn.view.stills import Shot, Studio
+from nexdyn.view.studio import Studio
 from nexdyn.view.viewer import Viewer
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]

@@ -18,7 +18,8 @@ from joints_drawn import CONSTRAINTS, FREEDOMS, SLIDING, with_freedoms
 import nexdyn as nx
 from nexdyn.results.atomic import written
 from nexdyn.view.motion import Motion
-from nexdyn.view.stills import Shot, Studio
+from nexdyn.view.shot import Shot
+from nexdyn.view.studio import Studio
 
 HERE = Path(__file__).parent
 

@@ -97,7 +97,8 @@ _HOMES = {
     "nexdyn.results.batch": ("BatchResult",),
     "nexdyn.io.loader": ("demos", "load"),
     "nexdyn.io.scene": ("save_scene",),
-    "nexdyn.view.stills": ("Shot", "save_still", "save_video"),
+    "nexdyn.view.shot": ("Shot",),
+    "nexdyn.view.stills": ("save_still", "save_video"),
     "nexdyn.io.urdf_writer": ("save_urdf",),
     "nexdyn.problems.verify": ("Verification", "verify"),
     "nexdyn.problems.against.verify": ("AgainstPeer", "verify_against"),
@@ -307,5 +308,6 @@ if TYPE_CHECKING:
     from nexdyn.tree.loops.closed import ClosedTree
     from nexdyn.tree.tree import Tree
     from nexdyn.view.recording import Recording, record
-    from nexdyn.view.stills import Shot, save_still, save_video
+    from nexdyn.view.shot import Shot
+    from nexdyn.view.stills import save_still, save_video
     from nexdyn.view.viewer import Viewer, view

@@ -282,9 +282,9 @@ def speeds_at_start(simulation: Any) -> Speeds:
 
     def speeds(body: str) -> tuple[np.ndarray, np.ndarray]:
         if not known:
-            result = simulation.latest()
-            w, v = result.angular_velocity(), result.velocity()
-            known.update(zip(v["body"].values.tolist(), zip(w.values[-1], v.values[-1], strict=True), strict=True))
+            seen = simulation.latest().observed
+            w, v = (seen.take(name)[-1] for name in ("angular_velocity", "velocity"))
+            known.update(zip(seen.labels.dims["body"], zip(w, v, strict=True), strict=True))
         return known.get(body, (np.zeros(3), np.zeros(3)))
 
     return speeds

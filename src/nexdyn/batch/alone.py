@@ -14,8 +14,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.result import Result
-from nexdyn.simulation.events import has_events
 from nexdyn.simulation.interrupt import interrupts_wait
+from nexdyn.simulation.watched import has_events
 from nexdyn.tree.threads import pool
 
 Look = Callable[[float], None]

@@ -48,13 +48,13 @@ from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.simulation.choice import default_method
 from nexdyn.simulation.continuing import begun, inherited
-from nexdyn.simulation.events import has_events
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.loops import needs_rows
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
 from nexdyn.simulation.span import checked_end, checked_times
 from nexdyn.simulation.users import Afresh, UserStates
+from nexdyn.simulation.watched import has_events
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree.threads import cores
 from nexdyn.tree.tree import Tree

@@ -69,7 +69,8 @@ def write_pictures(
     of: Result | System, pictures: Pictures, *, speed: float = 1.0, looks: Looks = LOOKS_PLAINLY
 ) -> list[str]:
     """Write all that is wanted; the names of the files. `speed`, `looks`: see `nx.save_video`, `nx.Shot`."""
-    from nexdyn.view.stills import PICTURED, SIZE, VIDEO_SAMPLES, VIDEO_SIZE, Shot, save_still, save_video
+    from nexdyn.view.shot import PICTURED, SIZE, VIDEO_SAMPLES, VIDEO_SIZE, Shot
+    from nexdyn.view.stills import save_still, save_video
 
     size = None if pictures.size is None else _size(pictures.size)
     elevation = 18.0 if pictures.elevation is None else pictures.elevation

@@ -74,15 +74,11 @@ def peaks(observed: Observed) -> PeakTable:
 def measure(observed: Observed, name: str) -> xr.DataArray:
     """A measure over time, with an axis where it is a vector."""
     measures = observed.tree.system.measures
-    labels = [f"{name}.{axis}" for axis in measures[name].axes] or [name]
-    first = observed.labels.dims["output"].index(labels[0])
-    values = observed.take("measure")[:, first : first + len(labels)].copy()
+    values = observed.measured(name)
     coords: dict[str, Any] = {"time": _time(observed)}
     dims = ["time"]
     if measures[name].axes:
         coords["axis"], dims = list(measures[name].axes), ["time", "axis"]
-    else:
-        values = values[:, 0]
     attributes = {"units": measures[name].unit, "long_name": f"{measures[name].kind.replace('_', ' ')} {name!r}"}
     return xr.DataArray(values, coords, dims, name=name, attrs=attributes)
 

@@ -19,7 +19,7 @@ from nexdyn.errors import SolveError, unknown
 from nexdyn.forces.states import state_labels
 from nexdyn.results.contacts import contact_labels
 from nexdyn.results.efforts import effort_labels
-from nexdyn.results.observed import Observed
+from nexdyn.results.observed import MANY_FORCES, Observed
 from nexdyn.results.quantities import (
     COMPONENTS,
     RECORDED,
@@ -32,9 +32,6 @@ from nexdyn.results.segments import segments
 from nexdyn.results.signs import has_quaternion, joint_quaternions
 from nexdyn.spatial.rotations import cross_product, normalized, rotation_matrix
 from nexdyn.tree.observe import Observation
-
-MANY = 50
-"""So many forces are not looked at where nobody asks for them."""
 
 
 @dataclass
@@ -150,7 +147,7 @@ class ObservedBodies(Observed):
     def _with_forces(self, asked: bool) -> bool:
         """Whether forces are looked at: where they are asked for, and where they are few and do not fail, so that who asks for them next
         finds them."""
-        if asked or len(self.motion.system.forces) >= MANY:
+        if asked or len(self.motion.system.forces) >= MANY_FORCES:
             return asked
         try:
             self.joints_seen()

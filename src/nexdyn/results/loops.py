@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
-from nexdyn.errors import SolveError
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.results.observed import BLOCK_BYTES, KEPT_BYTES, NUMBERS, Observed
@@ -78,8 +77,8 @@ class ObservedLoops(Observed):
 
     def blocks(self, with_forces: bool) -> Iterator[tuple[slice, Observation]]:
         r, n = self.recording, len(self.recording.t)
-        if self._kept is not None:
-            yield slice(0, n), self._kept
+        if kept := self._at_hand(with_forces):
+            yield slice(0, n), kept
             return
         row = 8 * NUMBERS * max(1, len(self.tree.body_names) + len(self.cut))
         parts = [
@@ -100,14 +99,9 @@ class ObservedLoops(Observed):
             motion = (r.t[rows], r.q[rows], r.v[rows], r.a[rows], r.multipliers[rows], r.z[rows] if r.z.size else None)
             counters = len(observer.rows.near)
             followed, angles = r.followed[rows, :counters] if r.followed.size else None, self._angles[rows]
-            try:
-                seen = observer.observe(*motion, followed=followed, angles=angles)
-                self._kept = seen if small else None
-            except SolveError:
-                if with_forces:
-                    raise
-                seen = observer.observe(*motion, with_forces=False, followed=followed)
-            yield rows, seen
+            whole = partial(observer.observe, *motion, followed=followed, angles=angles)
+            forceless = partial(observer.observe, *motion, with_forces=False, followed=followed)
+            yield rows, self._look(with_forces, small, whole, forceless)
 
     def _extract(self, name: str, rows: slice, seen: Observation, index: Any) -> np.ndarray:
         if name == "multiplier":

@@ -49,9 +49,10 @@ def _files(folder: Path, kinds: tuple[str, ...]) -> list[str]:
 
 def _entries(folder: Path) -> list[Path]:
     try:
-        return [entry for entry, _ in zip(folder.iterdir(), range(LOOKED_AT), strict=False)]
+        seen = [entry for entry, _ in zip(folder.iterdir(), range(LOOKED_AT), strict=False)]
     except (OSError, ValueError):  # no folder, or one that cannot be read
         return []
+    return [entry for entry in seen if not entry.name.startswith(".")]  # hidden ones are of other programs
 
 
 def _folders_near(folder: Path) -> list[Path]:

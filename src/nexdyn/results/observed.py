@@ -6,8 +6,8 @@ samples at a time, whenever something of it is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,16 @@ from nexdyn.model.measure import Measure
 from nexdyn.model.system import System
 from nexdyn.results.contacts import COLUMNS, OF_FRICTION, contact_table, contacts_of
 from nexdyn.results.efforts import effort_labels, efforts
-from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED, Labels, labels_of, spring_counters
+from nexdyn.results.quantities import (
+    ENERGIES,
+    OF_JOINTS,
+    QUANTITIES,
+    RECORDED,
+    Labels,
+    labels_of,
+    labels_of_joint,
+    spring_counters,
+)
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
 from nexdyn.results.signs import continued
@@ -29,6 +38,8 @@ from nexdyn.tree.observe import Observation, observe_motion
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along
 
+MANY_FORCES = 50
+"""So many forces are not looked at where nobody asks for them."""
 NUMBERS = 36
 """Numbers that an observation holds a body and sample: a pose, and four spatial vectors."""
 KEPT_BYTES = 128 * 2**20
@@ -89,7 +100,7 @@ class Observed:
     ) -> None:
         self.tree, self.recording, self.lost = tree, recording, tuple(lost)
         self.stored = dict(stored or {})
-        self._kept: Observation | None = None
+        self._kept: dict[bool, Observation] = {}  # with forces, and without
 
     @cached_property
     def labels(self) -> Labels:
@@ -154,8 +165,8 @@ class Observed:
         SolveError where a force fails at a sample, unless it can be seen without forces.
         """
         r, n = self.recording, len(self.recording.t)
-        if self._kept is not None:
-            yield slice(0, n), self._kept
+        if kept := self._at_hand(with_forces):
+            yield slice(0, n), kept
             return
         row = 8 * NUMBERS * max(1, len(self.tree.body_names))
         parts = [
@@ -170,14 +181,33 @@ class Observed:
             for start in range(first, last, max(size, 1))
         ):
             motion = (tree, r.t[rows], r.q[rows], r.v[rows], r.a[rows])
+            z = r.z[rows] if r.z.size else None
+            whole = partial(observe_motion, *motion, z=z, angles=self._angles[rows])
+            forceless = partial(observe_motion, *motion, with_forces=False)
+            yield rows, self._look(with_forces, small, whole, forceless)
+
+    def _at_hand(self, with_forces: bool) -> Observation | None:
+        """An observation that is kept: one with forces serves all who ask."""
+        return self._kept.get(True, None if with_forces else self._kept.get(False))
+
+    def _look(
+        self, with_forces: bool, keep: bool, whole: Callable[[], Observation], forceless: Callable[[], Observation]
+    ) -> Observation:
+        """Samples with the forces that act, where they are asked for, or few and do not fail, so that who asks for them next finds them."""
+        if with_forces or len(self.tree.system.forces) < MANY_FORCES:
             try:
-                seen = observe_motion(*motion, z=r.z[rows] if r.z.size else None, angles=self._angles[rows])
-                self._kept = seen if small else None
+                seen = whole()
             except SolveError:
                 if with_forces:
                     raise
-                seen = observe_motion(*motion, with_forces=False)
-            yield rows, seen
+            else:
+                if keep:
+                    self._kept[True] = seen
+                return seen
+        seen = forceless()
+        if keep:
+            self._kept[False] = seen
+        return seen
 
     def tables(self, names: Sequence[str], index: Any = slice(None)) -> Tables:
         """Rows and the quantities `names` of those rows, of the bodies or joints at `index`."""
@@ -283,7 +313,20 @@ class Observed:
             found[part] = led
         return found
 
+    def joint_columns(self, name: str, joint: str) -> list[tuple[str, np.ndarray, str]]:
+        """Label, values (N,) and unit of each coordinate, velocity or acceleration of a joint. InputError where it has none."""
+        values = self.of_joint(name, joint)
+        return [(label, values[:, k], unit) for k, (label, unit) in enumerate(labels_of_joint(self.tree, name, joint))]
+
     # --- frames and measures ----------------------------------------------------------------------------------------
+
+    def measured(self, name: str) -> np.ndarray:
+        """A measure (N,) at all samples, (N, axes) where it is a vector."""
+        axes = self.tree.system.measures[name].axes
+        labels = [f"{name}.{axis}" for axis in axes] or [name]
+        first = self.labels.dims["output"].index(labels[0])
+        values = self.take("measure")[:, first : first + len(labels)].copy()
+        return values if axes else values[:, 0]
 
     def at_frame(self, name: str, frame: str) -> np.ndarray:
         """A quantity of bodies for a body or marker, or for "ground", at all samples."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from nexdyn.errors import InputError
 from nexdyn.forces.states import state_labels
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.model.joint import Label
@@ -194,6 +195,17 @@ def coordinate_labels(tree: Tree, joint: str) -> list[Label]:
 def velocity_labels(tree: Tree, joint: str) -> list[Label]:
     """The same of each degree of freedom: the unit is that of which its velocity is so many per second."""
     return _of_joint(joint, joint_class(tree.system.joints.get(joint)).velocity_labels)
+
+
+PER = {"joint_position": "", "joint_velocity": "/s", "joint_acceleration": "/s^2"}
+
+
+def labels_of_joint(tree: Tree, name: str, joint: str) -> list[Label]:
+    """Label and unit of each coordinate of a joint, of its velocities or accelerations. InputError where it has none."""
+    own = (coordinate_labels if name == "joint_position" else velocity_labels)(tree, joint)
+    if not own:
+        raise InputError(f"joint {joint!r} has no coordinates; joints: {', '.join(tree.joint_names)}")
+    return [(label, unit + PER[name]) for label, unit in own]
 
 
 def _of_joint(joint: str, labels: tuple[Label, ...]) -> list[Label]:

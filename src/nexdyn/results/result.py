@@ -471,17 +471,13 @@ class Result(metaclass=CheckedCalls):
 
     def _of_joint(self, name: str, joint: str | None) -> xr.DataArray:
         from nexdyn.results.arrays import labelled, of_joint
-        from nexdyn.results.quantities import coordinate_labels, velocity_labels
+        from nexdyn.results.quantities import labels_of_joint
 
         observed = self.observed
         if joint is None:
             return labelled(observed, name, observed.take(name))
         values = observed.of_joint(name, joint)
-        own = (coordinate_labels if name == "joint_position" else velocity_labels)(observed.tree, joint)
-        if not own:
-            raise InputError(f"joint {joint!r} has no coordinates; joints: {', '.join(observed.tree.joint_names)}")
-        per = {"joint_position": "", "joint_velocity": "/s", "joint_acceleration": "/s^2"}[name]
-        return of_joint(observed, name, values, [(label, unit + per) for label, unit in own])
+        return of_joint(observed, name, values, labels_of_joint(observed.tree, name, joint))
 
     def _of_wrench(self, name: str, joint: str | None, on: Any, at: Any, frame: Any) -> xr.DataArray:
         from nexdyn.results.arrays import labelled

@@ -15,12 +15,13 @@ from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import SolveError, warn
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.results.result import Result
-from nexdyn.simulation.events import has_events, run_with_events
+from nexdyn.simulation.events import run_with_events
 from nexdyn.simulation.growth import LOOKED_AT, growth_of, is_watched
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.march import March, Progress
 from nexdyn.simulation.room import refuse_too_much
 from nexdyn.simulation.span import checked_end, checked_times
+from nexdyn.simulation.watched import has_events
 
 LEAST = 1e-14
 """Of the time, the least step that is tried where a longer one met a force that is not finite."""

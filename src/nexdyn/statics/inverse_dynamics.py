@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -309,11 +309,12 @@ def _recorded(motion: Result) -> _Bodies:
     q, v, a = np.zeros((n, len(names) + 1, 7)), *np.zeros((2, n, len(names) + 1, 6))
     q[:, 0, 0] = 1.0
     for i, name in enumerate(names, start=1):
-        R = motion.rotation(name).values
-        q[:, i, :4], q[:, i, 4:] = quaternion(R), motion.position(name).values
-        v[:, i, :3] = np.einsum("nji,nj->ni", R, motion.angular_velocity(name).values)
-        a[:, i, :3] = np.einsum("nji,nj->ni", R, motion.angular_acceleration(name).values)
-        v[:, i, 3:], a[:, i, 3:] = motion.velocity(name).values, motion.acceleration(name).values
+        of = partial(motion.observed.at_frame, frame=name)
+        R = of("rotation")
+        q[:, i, :4], q[:, i, 4:] = quaternion(R), of("position")
+        v[:, i, :3] = np.einsum("nji,nj->ni", R, of("angular_velocity"))
+        a[:, i, :3] = np.einsum("nji,nj->ni", R, of("angular_acceleration"))
+        v[:, i, 3:], a[:, i, 3:] = of("velocity"), of("acceleration")
     return _Bodies(motion.recording.t, q, v, a, motion.events)
 
 

@@ -40,8 +40,8 @@ from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.results.samples import alone, in_common, on_one_side_of_events
 from nexdyn.simulation.choice import default_method
-from nexdyn.simulation.events import has_events
 from nexdyn.simulation.users import left_as_they_were
+from nexdyn.simulation.watched import has_events
 from nexdyn.studies.outputs import changes_of, scalar, series, with_values
 from nexdyn.studies.variation import Parameter, Tangents, VariationalEquation, starts
 from nexdyn.tree.described import described_coordinates

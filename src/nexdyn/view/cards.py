@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,12 +33,45 @@ MOST_TOUCHED = 12
 """Bodies that a card tells the contact forces of: those that press most."""
 
 
+OF_BODY = (
+    ("position", "position", "m"), ("quaternion", "orientation", "1"), ("velocity", "velocity", "m/s"),
+    ("angular velocity", "angular_velocity", "rad/s"),
+)  # fmt: skip
+"""What is told of a body: its name, the quantity of a result, its unit."""
+
+
 class Row(NamedTuple):
     """A quantity: its name, its components and their unit."""
 
     name: str
     values: np.ndarray
     unit: str
+
+
+Curve = tuple[str, np.ndarray, str]
+"""Name, values (N, components) and unit."""
+
+
+def of_coordinates(result: Result, joint: str) -> list[Curve]:
+    """Coordinates and velocities of a joint; a fixed one has none. Not as labelled arrays: these take half a second to import."""
+    found: list[Curve] = []
+    for what, quantity in (("q", "joint_position"), ("v", "joint_velocity")):
+        with contextlib.suppress(NexDynError):
+            found += [(what, x[:, None], unit) for _, x, unit in result.observed.joint_columns(quantity, joint)]
+    return found
+
+
+def of_reactions(result: Result, joints: Sequence[str]) -> dict[str, list[Curve]]:
+    """Force and moment of the reactions of joints, of those that have one here."""
+    observed, having = result.observed, result.observed.labels.dims["joint"]
+    wanted = [joint for joint in joints if joint in having] if observed.knows("reaction") else []
+    if not wanted:
+        return {}
+    wrenches = observed.take("reaction", [having.index(joint) for joint in wanted])
+    return {
+        joint: [(f"force|{joint}", wrenches[:, k, :3], "N"), (f"moment|{joint}", wrenches[:, k, 3:], "N m")]
+        for k, joint in enumerate(wanted)
+    }
 
 
 class Card:
@@ -54,27 +88,11 @@ class Card:
         if result is None:
             return
         if self.is_joint:
-            wanted = [("q", result.joint_position), ("v", result.joint_velocity)]
-            for what, ask in wanted:
-                with contextlib.suppress(NexDynError):  # a fixed joint has none
-                    array = ask(name)
-                    units = array.coords["units"].values if "units" in array.coords else array.attrs["units"]
-                    for k, column in enumerate(np.reshape(array.values, (len(array), -1)).T):
-                        unit = str(units[k]) if np.ndim(units) else str(units)
-                        self._curves.append((what, column[:, None], unit))
+            self._curves += of_coordinates(result, name)
         else:
-            self._curves += [
-                ("position", result.position(name).values, "m"),
-                ("quaternion", result.orientation(name).values, "1"),
-                ("velocity", result.velocity(name).values, "m/s"),
-                ("angular velocity", result.angular_velocity(name).values, "rad/s"),
-            ]
-        if result.observed.knows("reaction"):
-            for joint in self.joints:
-                with contextlib.suppress(NexDynError):
-                    wrench = result.reaction(joint).values
-                    self._curves.append((f"force|{joint}", wrench[:, :3], "N"))
-                    self._curves.append((f"moment|{joint}", wrench[:, 3:], "N m"))
+            self._curves += [(what, result.observed.at_frame(key, name), unit) for what, key, unit in OF_BODY]
+        for curves in of_reactions(result, self.joints).values():
+            self._curves += curves
         if not self.is_joint:
             self._curves += touching(result).get(name, [])
         self._t = result.recording.t

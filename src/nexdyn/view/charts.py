@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
-from nexdyn.results.quantities import QUANTITIES, coordinate_labels, velocity_labels
+from nexdyn.results.quantities import QUANTITIES
 from nexdyn.tree.core.compile import joint_class
 
 if TYPE_CHECKING:
@@ -119,21 +119,10 @@ def _by_unit(name: str, t: np.ndarray, labelled: list[tuple[str, np.ndarray, str
 def _columns(result: Result, name: str, joint: str = "") -> list[tuple[str, np.ndarray, str]]:
     """Label, values and unit of each coordinate or freedom, of one joint or of all. Errors as of `Result.joint_position`."""
     observed = result.observed
-    if not joint:
-        labels = observed.labels
-        values, own = (
-            observed.take(name),
-            list(zip(labels.dims[QUANTITIES[name].dims[0]], labels.units[name], strict=True)),
-        )
-    else:
-        values = observed.of_joint(name, joint)
-        own = (coordinate_labels if name == "joint_position" else velocity_labels)(observed.tree, joint)
-        if not own:
-            raise InputError(
-                f"joint {joint!r} is fixed and has no coordinates; joints: {', '.join(observed.tree.joint_names)}"
-            )
-        per = {"q": "", "v": "/s", "dv/dt": "/s^2"}[JOINT_STATES[name]]
-        own = [(label, unit + per) for label, unit in own]
+    if joint:
+        return observed.joint_columns(name, joint)
+    values, labels = observed.take(name), observed.labels
+    own = zip(labels.dims[QUANTITIES[name].dims[0]], labels.units[name], strict=True)
     return [(label, values[:, k], unit) for k, (label, unit) in enumerate(own)]
 
 
@@ -239,12 +228,10 @@ def _measures(result: Result, _: str, of: list[str]) -> list[Panel]:
 
 def _measured(result: Result, name: str) -> list[tuple[Line, str]]:
     """The curves of a measure, each with its unit."""
-    t, array = result.recording.t, result.measure(name)
-    unit = str(array.attrs["units"])
-    if array.ndim == 1:
-        return [(Line(name, t, array.values), unit)]
-    axes = array.coords["axis"].values
-    return [(Line(f"{name}.{axis}", t, y), unit) for axis, y in zip(axes, array.values.T, strict=True)]
+    t, values, measure = result.recording.t, result.observed.measured(name), result.system.measures[name]
+    if not measure.axes:
+        return [(Line(name, t, values), measure.unit)]
+    return [(Line(f"{name}.{axis}", t, y), measure.unit) for axis, y in zip(measure.axes, values.T, strict=True)]
 
 
 def _of_measures(lines: list[tuple[Line, str]]) -> list[Panel]:

@@ -182,7 +182,8 @@ def _picture(of: System | Result | Motion) -> str:
 def _png(of: System | Result | Motion) -> bytes:
     from PIL import Image
 
-    from nexdyn.view.stills import Shot, picture
+    from nexdyn.view.shot import Shot
+    from nexdyn.view.stills import picture
 
     stream = io.BytesIO()
     Image.fromarray(picture(of, shot=Shot(size=SIZE, samples=2))).save(stream, format="PNG")

@@ -9,16 +9,14 @@ quantity of n samples and k components as (n, k); between two samples they are t
 from __future__ import annotations
 
 import base64
-import contextlib
 import gzip
 import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import NexDynError
 from nexdyn.spatial.rotations import quaternion
-from nexdyn.view.cards import joints_of, of_matter, touching, tree
+from nexdyn.view.cards import OF_BODY, joints_of, of_coordinates, of_matter, of_reactions, touching, tree
 from nexdyn.view.ghost import Ghost
 from nexdyn.view.marks import frame_on_carried
 from nexdyn.view.motion import Motion
@@ -109,32 +107,17 @@ class Numbers:
         return found
 
     def _add_rates(self, result: Any) -> None:
-        for name, array, unit in (
-            ("velocity", result.velocity(), "m/s"),
-            ("angular velocity", result.angular_velocity(), "rad/s"),
-        ):
-            values = array.values[self._of_result]
-            for k, body in enumerate(array.coords["body"].values):
-                self.bodies[str(body)].append(self._keep(name, values[:, k], unit))
+        observed = result.observed
+        for what, quantity, unit in OF_BODY[2:]:
+            values = observed.take(quantity)[self._of_result]
+            for k, body in enumerate(observed.labels.dims["body"]):
+                self.bodies[body].append(self._keep(what, values[:, k], unit))
 
     def _add_joints(self, result: Any) -> None:
+        reactions = of_reactions(result, list(self.joints))
         for name, found in self.joints.items():
-            for what, ask in (("q", result.joint_position), ("v", result.joint_velocity)):
-                with contextlib.suppress(NexDynError):  # a fixed joint has none
-                    array = ask(name)
-                    units = array.coords["units"].values if "units" in array.coords else array.attrs["units"]
-                    for k, column in enumerate(np.reshape(array.values, (len(array), -1)).T):
-                        unit = str(units[k]) if np.ndim(units) else str(units)
-                        found.append(self._keep(what, column[self._of_result], unit))
-        if not result.observed.knows("reaction"):
-            return
-        array = result.reaction()
-        values = array.values[self._of_result]
-        for k, joint in enumerate(array.coords["joint"].values):
-            wrench = values[:, k]
-            self.joints[str(joint)] += [
-                self._keep(f"force|{joint}", wrench[:, :3], "N"), self._keep(f"moment|{joint}", wrench[:, 3:], "N m"),
-            ]  # fmt: skip
+            curves = [*of_coordinates(result, name), *reactions.get(name, ())]
+            found += [self._keep(what, values[self._of_result], unit) for what, values, unit in curves]
 
     def packed(self) -> str:
         """All numbers, compressed, as text."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.spatial.rotations import cross_product
 from nexdyn.view.motion import Frame
 
 
@@ -28,8 +29,8 @@ def placed(f: Frame, rows: np.ndarray, q: np.ndarray, p: np.ndarray) -> tuple[np
 def turned(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """R(q) v = v + 2 (w u × v + u × (u × v)),  q = (w, u)."""
     w, u = q[:, :1], q[:, 1:]
-    uv = np.cross(u, v)
-    return np.asarray(v + 2.0 * (w * uv + np.cross(u, uv)))
+    uv = cross_product(u, v)
+    return np.asarray(v + 2.0 * (w * uv + cross_product(u, uv)))
 
 
 def rgb(color: Any) -> tuple[int, int, int]:

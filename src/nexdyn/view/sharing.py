@@ -26,7 +26,7 @@ from nexdyn.view.units import SI
 if TYPE_CHECKING:
     from nexdyn.results.batch import BatchResult
     from nexdyn.view.desk import Desk
-    from nexdyn.view.stills import Shot
+    from nexdyn.view.shot import Shot
 
 KINDS = {"HTML": ".html", "MP4": ".mp4", "GIF": ".gif", "Picture": ".png"}
 FILM = 540 * 960
@@ -201,7 +201,7 @@ class _Progress:
 
 def shot_of(moment: _Moment, film: bool) -> Shot:
     """How the page's view is drawn: by its camera, with what pictures have of its layers."""
-    from nexdyn.view.stills import PICTURED, VIDEO_SAMPLES, Shot
+    from nexdyn.view.shot import PICTURED, VIDEO_SAMPLES, Shot
 
     look, layers = moment.look, moment.look.layers
     field = LONG if moment.parallel else moment.field  # of a long lens the eye is far away
