@@ -19,7 +19,7 @@ from results_lab import pendulum, resting_ball
 
 import nexdyn as nx
 from nexdyn.errors import NexDynError
-from nexdyn.view import raster, stills, studio
+from nexdyn.view import raster, stills
 from nexdyn.view.camera import FIELD, MARGIN, look, up_of
 from nexdyn.view.geometry import pieces
 from nexdyn.view.marks import named
@@ -29,7 +29,7 @@ from nexdyn.view.sharing import _Moment, shot_of
 from nexdyn.view.shot import PICTURED, Shot
 from nexdyn.view.stage import LAYERS, Look
 from nexdyn.view.stills import picture
-from nexdyn.view.studio import Studio
+from nexdyn.view.studio import TRAIL, Studio, _matrix, _vector
 
 RED, BLUE = (0.9, 0.1, 0.1), (0.1, 0.2, 0.9)
 SMALL = Shot(size=(160, 120), clock=False, samples=2)
@@ -147,7 +147,7 @@ def test_a_picture_shows_the_force_of_a_contact_unless_told_otherwise() -> None:
 def test_points_are_seen_where_a_pinhole_has_them(rng: np.random.Generator) -> None:
     points = rng.normal(size=(30, 3)) * (3.0, 1.0, 0.5)
     camera = look(ball_on_a_rail(), points, 4 / 3, azimuth=30.0)
-    view = raster.View(studio._matrix(camera.R_CW), studio._vector(camera.eye), 500.0, 320.0, 240.0, 0.0)
+    view = raster.View(_matrix(camera.R_CW), _vector(camera.eye), 500.0, 320.0, 240.0, 0.0)
     screen = np.empty((30, 3))
     raster.project(points, view, screen)
     d = (points - camera.eye) @ camera.R_CW.T
@@ -384,8 +384,8 @@ def test_trails_and_the_clock_are_drawn_where_they_are_wanted() -> None:
         Studio(motion, Shot(size=(320, 240), samples=2, azimuth=-90.0, trails=trails, clock=clock)).picture(2.0)
         for trails, clock in ((0.0, False), (1.0, False), (0.0, True))
     )
-    orange = hued(trails, studio.TRAIL)
-    assert orange.sum() > 50 and not hued(plain, studio.TRAIL).any()
+    orange = hued(trails, TRAIL)
+    assert orange.sum() > 50 and not hued(plain, TRAIL).any()
     columns = np.flatnonzero(orange.any(axis=0))
     studio = Studio(motion, Shot(size=(320, 240), azimuth=-90.0))
     ends = sorted(on_picture(studio, np.array([x, 0.0, 0.0]))[0] for x in (1.0, 1.8))  # the ball hides its own end

@@ -20,7 +20,6 @@ from chromium import (  # noqa: F401 (fixtures)
 from test_view_parallel import on_page
 
 import nexdyn as nx
-from nexdyn.view import studio
 from nexdyn.view.caps import FINE, MOST, area, cap, covers, filled
 from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.picking import Hit, Picker
@@ -142,7 +141,7 @@ def test_pictures_cut_anew_what_has_moved(lifted: nx.Result, monkeypatch: pytest
         made.append(1)
         return cap(*given)
 
-    monkeypatch.setattr(studio, "cap", counted)
+    monkeypatch.setattr("nexdyn.view.studio.cap", counted)
     shot = Shot((64, 64), eye=(0, -4, 0.6), target=(0, 0, 0.6), section=("-y", 0.0), clock=False)
     studio, counts = Studio(Motion.of(lifted), shot), []
     pictures = []
