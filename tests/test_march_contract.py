@@ -21,7 +21,7 @@ import pytest
 import nexdyn as nx
 from nexdyn.absolute.model.model import absolute_model
 from nexdyn.absolute.motion.observe import BodyMotion
-from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.recording import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import seen_bodies
 from nexdyn.simulation.impulses import with_rows

@@ -17,12 +17,12 @@ from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.simulation.choice import simulation_of
 from nexdyn.simulation.march import Progress
-from nexdyn.statics.inverse_kinematics import Posture
 
 if TYPE_CHECKING:
     from nexdyn.batch.members import Batch
     from nexdyn.results.batch import BatchResult
     from nexdyn.statics.equilibrium import Equilibrium
+    from nexdyn.statics.inverse_kinematics import Posture
 
 
 @overload

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.model.model import absolute_model
 from nexdyn.forces.contact import UNBOUNDED, ContactForce, Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
@@ -153,6 +152,8 @@ class Yielding:
         if len(self.system.bodies) > MOST_JOINED:
             return None
         from scipy.linalg import null_space  # 0.1 s: only where a contact has a body in a joint
+
+        from nexdyn.absolute.model.model import absolute_model
 
         model = absolute_model(self.system)
         q = model.q.copy()

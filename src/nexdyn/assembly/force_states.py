@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.absolute.motion.force_states import HELD, BegunStates, Steps, freedom_at_end, states_accepted
-from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction, UserForce
 from nexdyn.forces.actuator import Actuator, Drive, DriveStates
@@ -27,34 +26,7 @@ from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.force import Force
 from nexdyn.model.system import System
-from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import rotation_matrix
-
-
-def described_states(system: System) -> np.ndarray:
-    """z (nz,) as described."""
-    return np.array([x for force in system.forces.values() for _, _, x in force.states(system.values)])
-
-
-def start_states(described: np.ndarray, initial: Any) -> np.ndarray:
-    """z (nz,) to start from: those of the last sample of `initial`, or of its equilibrium, which must fit; or as described."""
-    described = described.copy()
-    if isinstance(initial, AssemblyReport) and initial.states is not None:
-        recorded = initial.states[None]
-    elif isinstance(initial, Result):
-        recorded = initial.recording.z
-    else:
-        return described
-    if not recorded.size:
-        return described
-    if recorded.shape[1] != len(described):
-        raise InputError(
-            f"initial has {recorded.shape[1]} states of forces, the model has {len(described)}; "
-            "go on with the same forces, or start from q0 and v0"
-        )
-    last: np.ndarray = recorded[-1].copy()
-    return last
-
 
 LOCAL, NOTHING = 1e-9, 1e-14
 """Error of a step of the states along a motion: in parts of the largest that they have been, and as they are."""

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.model.configuration import difference
-from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.contact_steps import Speeds, constant_step, fastest, limit_of, poses_of
 from nexdyn.errors import AssemblyError, InputError, counted, is_one_of, warn
 from nexdyn.forces.contact import ContactForce, Seen, beyond_reach, fixed_to, seen_in
 from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.model.once import unchanged
-from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.contacts import contacts_of
+from nexdyn.results.recording import BodyRecording
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.tree.described import coordinates_between
 
 if TYPE_CHECKING:
     from nexdyn.absolute.model.model import AbsoluteModel
+    from nexdyn.assembly.closing import Closing
     from nexdyn.assembly.report import AssemblyReport
     from nexdyn.integrate.methods import Method
     from nexdyn.model.between_bodies import BetweenBodies
@@ -66,6 +65,9 @@ class Notice(NamedTuple):
 
 def gaps_of(model: AbsoluteModel, q: np.ndarray, how: Closing) -> list[Notice]:
     """The joints that stay open in the pose as described, the widest first, and what was moved to close them at q."""
+    from nexdyn.absolute.model.configuration import difference
+    from nexdyn.assembly.closing import joint_gaps
+
     open_ = [
         gap
         for gap in joint_gaps(model, model.q, how)

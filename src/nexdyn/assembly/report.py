@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.model.configuration import row_units
-from nexdyn.absolute.model.initial import at_joint, joint_wrench, minimum_norm, rows_wrench
-from nexdyn.absolute.model.mobility import Motion
-from nexdyn.absolute.model.model import AbsoluteModel
-from nexdyn.assembly.loads import effort_on_child, rotors_on_child
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.constraint_rows import tied_joints
 from nexdyn.errors import InputError, counted, unknown
@@ -20,7 +15,10 @@ from nexdyn.shown import drawn
 from nexdyn.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
+    from nexdyn.absolute.model.mobility import Motion
+    from nexdyn.absolute.model.model import AbsoluteModel
     from nexdyn.assembly.notices import Notice
+    from nexdyn.model.system import System
 
 UNIQUE = 1e-9
 """A component that no self-stress changes by more than this, relative to the stress, is unique."""
@@ -110,6 +108,14 @@ class Reaction(NamedTuple):
     least_moment: np.ndarray
 
 
+class WithPose:
+    """What has a pose in which a run may start at rest."""
+
+    def at_rest(self, system: System) -> AssemblyReport:
+        """The report of `system` at rest in that pose. InputError for another mechanism."""
+        raise NotImplementedError
+
+
 class WithReport:
     """What has a report to start from, as an equilibrium has."""
 
@@ -178,10 +184,15 @@ class AssemblyReport(metaclass=CheckedCalls):
     @cached_property
     def least_multipliers(self) -> np.ndarray:
         """The multipliers (nc,) of least norm that give the same motion; `multipliers` are 0 in the rows dropped."""
+        from nexdyn.absolute.model.initial import minimum_norm
+
         return minimum_norm(self.multipliers, self.stresses)
 
     def reaction(self, joint: str) -> Reaction:
         """The reaction of a joint; see :class:`Reaction`."""
+        from nexdyn.absolute.model.configuration import row_units
+        from nexdyn.absolute.model.initial import joint_wrench
+
         self._require_joint(joint)
         model = self.model
         own = model.rows_of_joint.get(joint, [])
@@ -205,6 +216,9 @@ class AssemblyReport(metaclass=CheckedCalls):
     def transmitted(self, joint: str) -> tuple[np.ndarray, np.ndarray]:
         """(force [N], moment [N m]) of the whole of a joint on its child: reaction, drivers, couplings, its springs and its motors, less
         what these give to its armature."""
+        from nexdyn.absolute.model.initial import at_joint, rows_wrench
+        from nexdyn.assembly.loads import effort_on_child, rotors_on_child
+
         self._require_joint(joint)
         found = self.reaction(joint)
         model = self.model

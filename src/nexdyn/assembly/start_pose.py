@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.assembly.walk import from_body_to_body, is_forest
@@ -25,6 +25,9 @@ from nexdyn.spatial.poses import compose, inverse
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.tree.described import GAP, coordinates_between, described_coordinates, in_python
 from nexdyn.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from nexdyn.absolute.model.model import AbsoluteModel
 
 Pose = tuple[np.ndarray, np.ndarray]
 """(R, p)."""

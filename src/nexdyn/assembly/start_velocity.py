@@ -13,10 +13,10 @@ child of several joints that make no loop, these equations give the parent's mot
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.assembly.loads import joint_state, with_turns
 from nexdyn.assembly.walk import from_body_to_body, has_loose_ends
 from nexdyn.model.joint import Joint
@@ -24,6 +24,9 @@ from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from nexdyn.absolute.model.model import AbsoluteModel
 
 
 def floating_bodies(system: System) -> list[str]:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
-from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import DIVERGES, Notice, degrees_notices, gaps_of_tree, tell, tell_of_members
+from nexdyn.assembly.start_states import described_states, start_states
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
 from nexdyn.batch.between import Between, off_grid
@@ -50,8 +50,8 @@ from nexdyn.simulation.choice import default_method
 from nexdyn.simulation.continuing import begun, inherited
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.marches.bodies import BodySimulation
-from nexdyn.simulation.marches.loops import needs_rows
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
+from nexdyn.simulation.needs import needs_rows
 from nexdyn.simulation.span import checked_end, checked_times
 from nexdyn.simulation.users import Afresh, UserStates
 from nexdyn.simulation.watched import has_events

@@ -39,7 +39,7 @@ def command(
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Show the bodies, joints, coordinates and masses of a model."""
-    from nexdyn.simulation.marches.loops import needs_rows
+    from nexdyn.simulation.needs import needs_rows
     from nexdyn.tree.loops.closed import ClosedTree
     from nexdyn.tree.tree import Tree
 

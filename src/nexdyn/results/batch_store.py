@@ -150,8 +150,7 @@ class StoredResults(MutableMapping[int, "Result"]):
             self._write()
 
     def __getitem__(self, member: int) -> Result:
-        from nexdyn.results.bodies import BodyRecording
-        from nexdyn.results.loops import LoopRecording
+        from nexdyn.results.recording import BodyRecording, LoopRecording
         from nexdyn.results.result import Result
 
         if member in self._waiting:

@@ -7,7 +7,7 @@ coordinates follow from them; in closed loops they depend on each other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -27,20 +27,11 @@ from nexdyn.results.quantities import (
     coordinate_labels,
     velocity_labels,
 )
-from nexdyn.results.recording import Recording
+from nexdyn.results.recording import BodyRecording
 from nexdyn.results.segments import segments
 from nexdyn.results.signs import has_quaternion, joint_quaternions
 from nexdyn.spatial.rotations import cross_product, normalized, rotation_matrix
 from nexdyn.tree.observe import Observation
-
-
-@dataclass
-class BodyRecording(Recording):
-    """States of bodies at the output times: q (N, nb, 7), v, a (N, nb, 6) as in ``constraints.tables``, without ground;
-    multipliers (N, nc) of all rows, 0 where a row is not kept; `violation` (N,) is the largest |C|."""
-
-    multipliers: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 class ObservedBodies(Observed):

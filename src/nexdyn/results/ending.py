@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.errors import InputError
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.results.segments import last_system
 from nexdyn.results.signs import has_quaternion
 from nexdyn.spatial.rotations import rotation_matrix
+
+if TYPE_CHECKING:
+    from nexdyn.absolute.model.model import AbsoluteModel
 
 
 def last_sample(initial: Result) -> Result:

@@ -27,12 +27,10 @@ import numpy as np
 from nexdyn.errors import FileError, NexDynError, NexDynWarning, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
-from nexdyn.results.bodies import BodyRecording, body_motion
-from nexdyn.results.loops import LoopRecording
 from nexdyn.results.mesh_files import FILES, changed_files, files_of
 from nexdyn.results.near_files import meant
 from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, RECORDED, spring_counters
-from nexdyn.results.recording import Recording
+from nexdyn.results.recording import BodyRecording, LoopRecording, Recording
 from nexdyn.results.restart import Restart, unpacked
 from nexdyn.results.segments import changed_by
 
@@ -283,6 +281,7 @@ def _read(file: Any, name: str) -> Contents:
 
 def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Contents:
     """A result in absolute coordinates."""
+    from nexdyn.results.bodies import body_motion
     from nexdyn.spatial.rotations import rotation_matrix
 
     motion = body_motion(system)

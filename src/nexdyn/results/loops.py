@@ -6,7 +6,6 @@ The states are those of the tree, and the multipliers of the rows that the run k
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.results.observed import BLOCK_BYTES, KEPT_BYTES, NUMBERS, Observed
 from nexdyn.results.quantities import Labels, labels_of, spring_counters
-from nexdyn.results.recording import Recording
+from nexdyn.results.recording import LoopRecording
 from nexdyn.results.segments import segments
 from nexdyn.results.signs import body_quaternions, has_quaternion, joint_quaternions
 from nexdyn.spatial.rotations import cross_product, quaternion
@@ -25,16 +24,6 @@ from nexdyn.tree.loops.closed import spanning_tree
 from nexdyn.tree.loops.observe import LoopObservation, LoopObserver
 from nexdyn.tree.observe import Observation
 from nexdyn.tree.tree import Tree
-
-
-@dataclass
-class LoopRecording(Recording):
-    """States of the spanning tree as in `Recording`; multipliers (N, m) of the rows that were kept; `violation` (N,) is the
-    largest |C|, lengths in parts of the mechanism's size. settings["cut"] and settings["redundant"] name the joints that
-    were cut and the rows that were left out; settings["turned over"] those whose quaternions began with w < 0 as described."""
-
-    multipliers: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 class ObservedLoops(Observed):

@@ -40,6 +40,25 @@ EVENT = 1e-9
 """How near [s, or of the time] to an event a sample is of it."""
 
 
+@dataclass
+class BodyRecording(Recording):
+    """States of bodies at the output times: q (N, nb, 7), v, a (N, nb, 6) as in ``constraints.tables``, without ground;
+    multipliers (N, nc) of all rows, 0 where a row is not kept; `violation` (N,) is the largest |C|."""
+
+    multipliers: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass
+class LoopRecording(Recording):
+    """States of the spanning tree as in `Recording`; multipliers (N, m) of the rows that were kept; `violation` (N,) is the
+    largest |C|, lengths in parts of the mechanism's size. settings["cut"] and settings["redundant"] name the joints that
+    were cut and the rows that were left out; settings["turned over"] those whose quaternions began with w < 0 as described."""
+
+    multipliers: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
 def without_events(recording: Recording) -> np.ndarray:
     """The times of the samples that no event made; the first and last among them."""
     t = recording.t

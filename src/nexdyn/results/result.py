@@ -100,18 +100,22 @@ class Result(metaclass=CheckedCalls):
     @cached_property
     def observed(self) -> Observed:
         """The motion as plain arrays, block by block."""
-        from nexdyn.results.bodies import BodyRecording, ObservedBodies, body_motion
-        from nexdyn.results.loops import LoopRecording, ObservedLoops
-        from nexdyn.results.observed import Observed
-        from nexdyn.tree.loops.closed import spanning_tree
-        from nexdyn.tree.tree import Tree
+        from nexdyn.results.recording import BodyRecording, LoopRecording
 
         if isinstance(self.recording, LoopRecording):
+            from nexdyn.results.loops import ObservedLoops
+            from nexdyn.tree.loops.closed import spanning_tree
+
             tree = self._tree or spanning_tree(self.system, self.recording.settings["cut"])
             return ObservedLoops(tree, self.recording, self.lost_forces, self._stored)
         if isinstance(self.recording, BodyRecording):
+            from nexdyn.results.bodies import ObservedBodies, body_motion
+
             motion: Any = self._tree or body_motion(self.system)
             return ObservedBodies(motion, self.recording, self.lost_forces, self._stored)
+        from nexdyn.results.observed import Observed
+        from nexdyn.tree.tree import Tree
+
         return Observed(self._tree or Tree(self.system), self.recording, self.lost_forces, self._stored)
 
     def multiplier(self) -> xr.DataArray:

@@ -16,10 +16,10 @@ carries the other way, turns the body by the conjugate of turn(q).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.rotations import (
     quaternion,
@@ -28,6 +28,9 @@ from nexdyn.spatial.rotations import (
     rotation_matrix,
 )
 from nexdyn.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from nexdyn.absolute.model.model import AbsoluteModel
 
 WAY = 0.5
 """Of a registered joint, whose turn is known as a rotation alone, the farthest that its coordinates go from one look to the next."""

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model.model import absolute_model
-from nexdyn.assembly.assemble import Start, assemble, mechanism_length
-from nexdyn.assembly.report import AssemblyReport, WithReport
+from nexdyn.assembly.report import AssemblyReport, WithPose, WithReport
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import METHODS, Loops
 from nexdyn.model.parameters import number
@@ -29,8 +27,7 @@ from nexdyn.results.restart import Restart
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changes, last_system
 from nexdyn.results.signs import has_quaternion
-from nexdyn.simulation.needs import needs_bodies
-from nexdyn.statics.inverse_kinematics import Posture
+from nexdyn.simulation.needs import needs_rows
 from nexdyn.tree.tree import Tree
 
 NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
@@ -55,7 +52,7 @@ def arguments(restart: Restart) -> dict[str, Any]:
 def begun(system: System, initial: Any) -> tuple[System, Any]:
     """`system` as events of the runs before have left it, and what to start from: a result, a report, of a posture its report,
     or None. InputError for anything else."""
-    if isinstance(initial, Posture):
+    if isinstance(initial, WithPose):
         initial = initial.at_rest(system)
     if isinstance(initial, WithReport):
         initial = initial.report
@@ -83,20 +80,11 @@ def of_fields(prefix: str, record: Any, without: tuple[str, ...] = ()) -> Iterat
             yield f"{prefix}.{name}", x
 
 
-def is_tree(system: System) -> bool:
-    """Whether minimal coordinates carry a system without closing loops."""
-    if needs_bodies(system, couplings=False):
-        return False
-    return all(
-        len(c.joints()) == 2 and all(system.joint(j).nv == 1 for j in c.joints()) for c in system.couplings.values()
-    )
-
-
 def kept_coordinates(old: System, new: System, observed: Any, sample: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Coordinates and velocities by joint that a tree keeps where parameters change what they mean: where frames of its joints lie in
     their bodies, the pitch of a screw, the ratio of a coupling. Its bodies follow. Loops keep the poses of their bodies as far as they
     close: then there are none, nor where all bodies are where they were."""
-    if old is new or not is_tree(new) or set(old.joints) != set(new.joints):
+    if old is new or needs_rows(new) or set(old.joints) != set(new.joints):
         return {}, {}
     trees = Tree(old), Tree(new)
     if list(trees[0].coordinates) != list(trees[1].coordinates):
@@ -124,6 +112,9 @@ def _with_coordinates(tree: Tree, given: Mapping[str, np.ndarray]) -> np.ndarray
 
 def is_opened(initial: Result, system: System) -> bool:
     """Whether the mechanism of a result, as it ended, closes where its bodies are, and `system` does not: its sizes are others."""
+    from nexdyn.absolute.model.model import absolute_model
+    from nexdyn.assembly.assemble import mechanism_length
+
     last = last_sample(initial)
     if last.system is system:
         return False
@@ -184,5 +175,8 @@ def reassembled(
     system: System, t: float, observed: Any, position: Mapping[str, Any] | None, velocity: Mapping[str, Any] | None
 ) -> AssemblyReport:
     """The assembly at t from the bodies that are `observed`, with other coordinates and velocities by joint."""
+    from nexdyn.absolute.model.model import absolute_model
+    from nexdyn.assembly.assemble import Start, assemble
+
     start = Start(*seen_bodies(observed, absolute_model(system)), states_of(observed)[0])
     return assemble(system, t=t, initial=start, q0=position, v0=velocity)

@@ -32,7 +32,6 @@ from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changed_by, switched
 from nexdyn.simulation.continuing import reassembled, states_of
-from nexdyn.simulation.impulses import held_by, when_clamped
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.march import ROUNDED, ROWS, March, Snapshot, WatchedState
 from nexdyn.simulation.watched import Watched, watched_in
@@ -474,6 +473,8 @@ class Run:
             change = {"parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
             clamps = [name for name in on if any(e.is_off for e in switched(system, name) if isinstance(e, Clamp))]
             if clamps:
+                from nexdyn.simulation.impulses import held_by, when_clamped
+
                 without = changed_by(system, change | {"on": sorted(on - set(clamps))})
                 report = reassembled(without, t, observed, position, velocity)
                 change["held"] = held_by(report, clamps)

@@ -24,13 +24,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.model.configuration import position_units, row_units
-from nexdyn.absolute.model.model import AbsoluteModel
-from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.integrate.methods import ExplicitEuler, ImplicitEuler, IndexOne, SemiImplicitEuler
 from nexdyn.integrate.stabilised import PACE, Damping
 
 if TYPE_CHECKING:
+    from nexdyn.absolute.model.model import AbsoluteModel
     from nexdyn.integrate.methods import Method
 
 APART, APART_OF_RTOL, LOST = 1e-3, 1e4, 1e-2
@@ -91,6 +89,9 @@ class Keeper:
 
     def __init__(self, model: AbsoluteModel, method: Method, damping: np.ndarray | None = None) -> None:
         """damping: of Baumgarte's stabilisation, as kernels take it."""
+        from nexdyn.absolute.model.configuration import position_units, row_units
+        from nexdyn.assembly.assemble import mechanism_length
+
         self.model, self.method, self.length, self._damping = model, method, mechanism_length(model), damping
         self._violated = np.zeros(model.nc)
         """The largest c of each row so far."""

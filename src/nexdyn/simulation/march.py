@@ -33,7 +33,6 @@ from nexdyn.results.mesh_files import changed_files, files_of, kept_files
 from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import acts_otherwise, begun, inherited
-from nexdyn.simulation.independence import may_be_looked_at, singular_in
 from nexdyn.simulation.kept import Apart, Keeper, Poses, bound_of, verdict
 from nexdyn.simulation.peaks import PeakKeeper
 from nexdyn.simulation.users import UserStates, keep_drivers_alive
@@ -572,6 +571,8 @@ class March(metaclass=CheckedContract):
 
     def _singular_among(self, keeper: Keeper, rows: np.ndarray) -> float | None:
         """When a run passes a singular pose, by its rows; None where it passes none, or is too large to be looked at."""
+        from nexdyn.simulation.independence import may_be_looked_at, singular_in
+
         if not may_be_looked_at(keeper.model):
             return None
         return singular_in(keeper.model, self.independent_rows(), keeper.length, self.poses(rows))

@@ -35,8 +35,7 @@ from nexdyn.joints.free import Free
 from nexdyn.joints.spherical import Spherical
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
-from nexdyn.results.bodies import BodyRecording
-from nexdyn.results.recording import Recording
+from nexdyn.results.recording import BodyRecording, Recording
 from nexdyn.results.result import Result
 from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import (

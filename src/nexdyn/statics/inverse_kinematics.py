@@ -31,7 +31,7 @@ from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state
-from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.report import AssemblyReport, WithPose
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, counted, unknown
 from nexdyn.joints.kinds import REGISTERED
@@ -70,7 +70,7 @@ class Gap(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Posture(metaclass=CheckedCalls):
+class Posture(WithPose, metaclass=CheckedCalls):
     """The outcome of `nx.inverse_kinematics`.
 
     reached: whether every target is met. gaps: of each frame what remains. joints: coordinates by joint, as q0 takes them.

@@ -14,7 +14,7 @@ from nexdyn.absolute.motion.observe import BodyMotion
 from nexdyn.assembly.loads import generalized_forces
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
-from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.recording import BodyRecording
 from nexdyn.results.result import Result
 
 if TYPE_CHECKING:

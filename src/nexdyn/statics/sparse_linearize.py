@@ -35,7 +35,7 @@ from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
-from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.recording import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
 from nexdyn.statics.linear_names import COMPONENTS, freedoms

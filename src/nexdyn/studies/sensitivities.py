@@ -36,7 +36,7 @@ from nexdyn.errors import InputError
 from nexdyn.front import simulate
 from nexdyn.integrate.methods import FixedStep, Method, SemiImplicitEuler, method_of
 from nexdyn.model.system import System
-from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.recording import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.results.samples import alone, in_common, on_one_side_of_events
 from nexdyn.simulation.choice import default_method

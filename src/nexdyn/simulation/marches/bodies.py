@@ -27,10 +27,10 @@ from nexdyn.absolute.motion.tables import block_places, centres, motion_tables, 
 from nexdyn.absolute.motion.turns import UNCOUNTED
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size, named_coordinates
 from nexdyn.assembly.blas import small_on_one_thread
-from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport, WithReport
+from nexdyn.assembly.start_states import described_states, start_states
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.actuator import DriveStates
@@ -46,7 +46,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
-from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.recording import BodyRecording
 from nexdyn.results.restart import LIST
 from nexdyn.results.result import Result
 from nexdyn.results.signs import with_signs_of
@@ -54,7 +54,6 @@ from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import (
     bodies_at_end,
     is_opened,
-    is_tree,
     joints_at_end,
     kept_coordinates,
     last_sample,
@@ -66,6 +65,7 @@ from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.independence import NEARLY, independence_here
 from nexdyn.simulation.kept import Keeper, Poses, ground_first
 from nexdyn.simulation.march import ROUNDED, Leg, Look, March, Memory, Pace, unseen
+from nexdyn.simulation.needs import needs_rows
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
@@ -381,7 +381,7 @@ class BodySimulation(Runs):
         """A mechanism that a tree carries starts where minimal coordinates start it: gaps are closed, and couplings followed, by
         moving the child, not all bodies by as little as can be."""
         system = self.system
-        if not is_tree(system):
+        if needs_rows(system):
             return report
         tree, gaps = Tree(system), dict[str, tuple[float, float]]()
         asked = {

@@ -31,12 +31,10 @@ from nexdyn.model.driver import OrientationDriver
 from nexdyn.model.joint import is_angle
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
-from nexdyn.results.bodies import BodyRecording
-from nexdyn.results.loops import LoopRecording
+from nexdyn.results.recording import BodyRecording, LoopRecording
 from nexdyn.results.result import Result
 from nexdyn.results.signs import body_quaternions, has_quaternion, joint_quaternions
 from nexdyn.simulation.continuing import bodies_at_end, is_opened, joints_at_end, quaternions_at_start
-from nexdyn.simulation.needs import needs_bodies
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
@@ -50,16 +48,6 @@ from nexdyn.variants import leaves_out
 OF_TREE = 1_000_000
 """What rows of joints in the tree gain in priority."""
 State = tuple[float, np.ndarray, np.ndarray]
-
-
-def needs_rows(system: System) -> bool:
-    """Whether a tree carries a system with constraint rows only: closed loops, drivers, joints that only constrain, and
-    couplings of other than two joints of one degree of freedom each."""
-    uncoupled = needs_bodies(system, couplings=False)
-    return uncoupled or any(
-        len(coupling.joints()) != 2 or any(system.joint(name).nv != 1 for name in coupling.joints())
-        for coupling in system.couplings.values()
-    )
 
 
 @dataclass

@@ -18,10 +18,10 @@ from nexdyn.absolute.model.configuration import row_units
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, joint_gaps
-from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.loads import Loads
 from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport, WithReport
+from nexdyn.assembly.start_states import described_states, start_states
 from nexdyn.constraints.tables import LEFT
 from nexdyn.constraints.turns import UNCOUNTED
 from nexdyn.errors import InputError, SingularError, SolveError

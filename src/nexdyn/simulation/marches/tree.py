@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
-from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
-from nexdyn.assembly.report import AssemblyReport, WithReport
+from nexdyn.assembly.report import AssemblyReport, WithPose, WithReport
+from nexdyn.assembly.start_states import described_states, start_states
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError, is_one_of, unknown
@@ -40,23 +40,19 @@ from nexdyn.integrate.tableaus import EULER
 from nexdyn.joints.kinds import REGISTERED
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
-from nexdyn.results.loops import LoopRecording
-from nexdyn.results.recording import Recording
+from nexdyn.results.recording import LoopRecording, Recording
 from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.simulation.continuing import reassembled, states_of
-from nexdyn.simulation.impulses import on_tree, with_rows
-from nexdyn.simulation.independence import CLOSE, NEARLY
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.kept import Keeper, Poses
 from nexdyn.simulation.march import NONE, Leg, Look, March, Pace, unseen
-from nexdyn.simulation.marches.loops import ClosedSystem, bodies_along, closed_system, needs_rows
 from nexdyn.simulation.marches.tree_start import tree_start
+from nexdyn.simulation.needs import needs_rows
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import start_angles
-from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.cfa.solve import refuse
 from nexdyn.tree.cfa.tables import ConstraintTables
 from nexdyn.tree.loops.closed import cut_advice
@@ -64,6 +60,9 @@ from nexdyn.tree.loops.motion import OPEN
 from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along
+
+if TYPE_CHECKING:
+    from nexdyn.simulation.marches.loops import ClosedSystem
 
 
 def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0: Any, v0: Any) -> ClosedSystem | None:
@@ -82,6 +81,8 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
                 f"{joint}, {joint.kind}, is a registered joint with armature, which mechanisms with loops and drivers do not support; "
                 f"give the inertia to a body"
             )
+    from nexdyn.simulation.marches.loops import closed_system
+
     return closed_system(system, loops or Loops(), initial, q0, v0)
 
 
@@ -98,7 +99,7 @@ class Simulation(Runs):
         system: System,
         method: Method | str | None = None,
         *,
-        initial: Result | AssemblyReport | WithReport | Posture | None = None,
+        initial: Result | AssemblyReport | WithReport | WithPose | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,
@@ -212,6 +213,8 @@ class Simulation(Runs):
         return np.array([str(row) not in self.closed.always for row in self._keeper.model.rows])
 
     def poses(self, rows: np.ndarray) -> Poses:
+        from nexdyn.simulation.marches.loops import bodies_along
+
         assert self.closed is not None and self._keeper is not None
         seen = self._result(rows).recording
         assert isinstance(seen, LoopRecording)
@@ -355,6 +358,8 @@ class Simulation(Runs):
         return (*self.tree.pose(q, frame), *self.tree.velocity(q, v, frame))
 
     def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
+        from nexdyn.simulation.impulses import on_tree, with_rows
+
         if self.closed is None and self.tree.coupling is None:
             return on_tree(self.tree, self.q, self.v, joint, freedom, restitution)
         return with_rows(self.system, self.t, observed, joint, freedom, restitution)
@@ -388,6 +393,8 @@ class Simulation(Runs):
         """Warn, once, where rows have become all but dependent. With inertia that is lent one row may move ten thousand times more easily
         than another and be independent of it: then poses tell, when the run has ended."""
         if self.closed is not None:
+            from nexdyn.simulation.independence import CLOSE, NEARLY
+
             least, most, t = self._problem.loops.dependence.tolist()
             self.comes_close = self.comes_close or least < CLOSE * most
             if least < NEARLY * most and not len(self._problem.loops.lent):

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model.model import absolute_model
 from nexdyn.assembly.report import AssemblyReport
-from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.errors import InputError, counted
-from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.recording import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, keep_signs, kept_coordinates, last_sample
 from nexdyn.tree.described import described_coordinates
@@ -38,6 +36,8 @@ def state_before(tree: Tree, initial: Any, q0: Any, gaps: dict[str, tuple[float,
         given = () if q0 is None else q0 if isinstance(q0, Mapping) else tuple(tree.coordinates)
         return 0.0, described_coordinates(tree, given, gaps), tree.initial_velocity()
     if isinstance(initial, AssemblyReport):
+        from nexdyn.assembly.start_velocity import tree_state
+
         if initial.model.system is not tree.system:
             raise InputError("initial is the report of another system")
         return initial.t, *tree_state(tree, initial.model, initial.q, initial.v, initial.t)
@@ -60,6 +60,9 @@ def state_before(tree: Tree, initial: Any, q0: Any, gaps: dict[str, tuple[float,
 
 def _from_bodies(tree: Tree, initial: Result) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at the end of a run in absolute coordinates, angles counted as they were."""
+    from nexdyn.absolute.model.model import absolute_model
+    from nexdyn.assembly.start_velocity import tree_state
+
     model = absolute_model(tree.system)
     q, v = tree_state(tree, model, *bodies_at_end(initial, model))
     for name, coordinate in joints_at_end(initial, tree.system).items():
