@@ -16,7 +16,7 @@ import numpy as np
 import nexdyn as nx
 from nexdyn.results.forces import along
 from nexdyn.results.quantities import ENERGIES
-from nexdyn.simulation.marches.loops import needs_rows
+from nexdyn.simulation.needs import needs_rows
 from nexdyn.spatial.rotations import rotation_matrix
 
 Observed = dict[str, np.ndarray]

@@ -137,7 +137,7 @@ def batch(method: Any, members: int = 9) -> Motion:
 
 
 def _looped(system: nx.System) -> bool:
-    from nexdyn.simulation.marches.loops import needs_rows
+    from nexdyn.simulation.needs import needs_rows
 
     return needs_rows(system)
 

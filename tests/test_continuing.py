@@ -208,6 +208,29 @@ def test_what_events_have_switched_and_changed_stays_so(name: str, way: Way, tmp
     assert energy[0] == pytest.approx(energy[1], abs=error * abs(energy[1]))
 
 
+def balls() -> nx.System:
+    """Two balls lie on the ground; events switch a force of their contact off, on again, and then all of the contact off."""
+    system = nx.System("balls")
+    for name in ("ball0", "ball1"):
+        system.add_body(name, mass=1.0, inertia=(4e-3, 4e-3, 4e-3), position=(0, 0, 0.1), collision=[nx.Sphere(0.1)])
+        system.add_joint(nx.Prismatic(f"of {name}", "ground", name, at=(0, 0, 0.1)))
+    system.add_contact(nx.Contact("touch", "ball*", stiffness=1e5))
+    first = next(iter(system.forces))
+    system.add_event(nx.Event("one off", time=0.02, off=first))
+    system.add_event(nx.Event("one on", time=0.04, on=first))
+    system.add_event(nx.Event("all off", time=0.06, off="touch"))
+    return system
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("name", ["rk4", "hht"])
+def test_what_was_switched_last_counts_of_a_contact_and_of_a_force_of_it(name: str, way: Way, tmp_path: Path) -> None:
+    method: Any = replace(FIXED[name], dt=1e-3)
+    whole = nx.simulate(balls(), END, method)
+    assert whole.position("ball0").values[-1, 2] < 0.09
+    np.testing.assert_allclose(state(way(balls(), method, tmp_path)), state(whole), atol=1e-12)
+
+
 @pytest.mark.parametrize("way", [in_memory, from_result], ids=lambda way: way.__name__)
 @pytest.mark.parametrize("name", FIXED)
 def test_a_run_goes_on_behind_an_action_that_has_changed_the_state(name: str, way: Way, tmp_path: Path) -> None:

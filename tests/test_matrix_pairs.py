@@ -35,7 +35,7 @@ from nexdyn.joints import JOINTS
 from nexdyn.model.coupling import COUPLINGS
 from nexdyn.model.driver import DRIVERS
 from nexdyn.model.measure import MEASURES
-from nexdyn.simulation.marches.loops import needs_rows
+from nexdyn.simulation.needs import needs_rows
 
 pytestmark = [
     pytest.mark.timeout(1200),

@@ -364,6 +364,8 @@ def _settings(file: Any, name: str) -> dict[str, Any]:
         for state in ("off", "on"):
             if change and state in change:
                 change[state] = [x for x in change[state] if x not in lost]
+        if change and "switched" in change:
+            change["switched"] = [[x, off] for x, off in change["switched"] if x not in lost]
     return settings
 
 

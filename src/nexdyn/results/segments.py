@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,16 +43,24 @@ def is_off(system: System, name: str) -> bool:
 
 
 def changed_by(system: System, change: Mapping[str, Any]) -> System:
-    """The system with other `parameters`, and forces, contacts, clamps or events `off` and `on`, clamps where they are `held`: {clamp: R_BJ
-    by rows, p_BJ}. UnknownNameError for what it has not."""
+    """The system with other `parameters`, and forces, contacts, clamps or events `off`, then others `on`, or `switched` one after another,
+    clamps where they are `held`: {clamp: R_BJ by rows, p_BJ}. UnknownNameError for what it has not."""
     system = system.with_parameters(change.get("parameters", {}))
-    for state in ("off", "on"):
-        for name in change.get(state, ()):
-            for element in switched(system, name):
-                element.__dict__["_off"] = state == "off"
+    for name, off in switches(change):
+        for element in switched(system, name):
+            element.__dict__["_off"] = off
     for name, pose in change.get("held", {}).items():
         system.joint(name).__dict__["_held"] = tuple(pose)
     return system
+
+
+def switches(change: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Names in the order in which they are switched, and whether that is off. A contact and a force of it may both be among them."""
+    for state in ("off", "on"):
+        for name in change.get(state, ()):
+            yield name, state == "off"
+    for name, off in change.get("switched", ()):
+        yield name, bool(off)
 
 
 def changes(recording: Recording) -> dict[str, Any]:
@@ -62,23 +70,19 @@ def changes(recording: Recording) -> dict[str, Any]:
 
 
 def merged(found: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Changes one after another as one: the last of each parameter, force and clamp."""
+    """Changes one after another as one: the last of each parameter, force and clamp, names that are switched in the order of their last."""
     parameters: dict[str, Any] = {}
-    off: dict[str, bool] = {}
+    last: dict[str, bool] = {}
     held: dict[str, Any] = {}
     for change in found:
         for name, value in change.get("parameters", {}).items():
             parameters.pop(name, None)
             parameters[name] = value
-        for state in ("off", "on"):
-            off |= dict.fromkeys(change.get(state, ()), state == "off")
+        for name, off in switches(change):
+            last.pop(name, None)
+            last[name] = off
         held |= change.get("held", {})
-    out = {
-        "parameters": parameters,
-        "off": sorted(name for name, is_off in off.items() if is_off),
-        "on": sorted(name for name, is_off in off.items() if not is_off),
-        "held": held,
-    }
+    out = {"parameters": parameters, "switched": [[name, off] for name, off in last.items()], "held": held}
     return {key: x for key, x in out.items() if x}
 
 
