@@ -38,6 +38,7 @@ from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
+from nexdyn.tree.core.compile import joint_class
 from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 
@@ -181,8 +182,26 @@ def _begun(system: System, initial: Start | AssemblyReport | WithReport | None) 
 
 
 def mechanism_length(model: AbsoluteModel) -> float:
-    """The size of the mechanism [m]: the largest distance of a joint or body from their centre; 1 if all coincide."""
-    return mechanism_size(model) or 1.0
+    """The size of the mechanism [m]: the largest distance of a joint or body from their centre; where all coincide, how far they lie from
+    the origin, may slide, or bodies reach by their radii of inertia; 1 where nothing of that is described."""
+    return mechanism_size(model) or max(model.arm, _slides(model.system)) or 1.0
+
+
+def _slides(system: System) -> float:
+    """The largest displacement in the starts and limits of joints [m]."""
+    most = 0.0
+    for joint in system.joints.values():
+        page = joint_class(joint)
+        given = joint.resolved(system.values)
+        for labels, numbers in (
+            (page.coordinate_labels, (given.q0,)),
+            (page.velocity_labels, (given.lower, given.upper)),
+        ):
+            along = [k for k, (_, unit) in enumerate(labels) if unit == "m"]
+            for x in numbers:
+                if x is not None and len(x) == len(labels):
+                    most = max(most, float(np.abs(x[along][np.isfinite(x[along])]).max(initial=0.0)))
+    return most
 
 
 def mechanism_size(model: AbsoluteModel) -> float:

@@ -28,7 +28,7 @@ import scipy.linalg
 from nexdyn.absolute.model.configuration import limited, row_units
 from nexdyn.absolute.model.kkt import factor_kkt
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
-from nexdyn.assembly.assemble import Start, assemble, mechanism_length
+from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.report import AssemblyReport, WithPose
@@ -216,7 +216,8 @@ class _Reach:
 
     def __init__(self, model: AbsoluteModel, targets: list[_Target], t: float, limits: bool, locks: list[str]) -> None:
         self.system, self.t, self.targets = model.system, t, targets
-        self.length = mechanism_length(model)
+        places = [float(np.linalg.norm(x.position)) for x in targets if x.position is not None]
+        self.length = mechanism_size(model) or max([mechanism_length(model), *places])
         self.lower, self.upper, self.named = self._bounds(limits, locks)
         held = [Driver(f"{name}.{m}", name, 0.0, freedom=m) for name, m in self.named]
         # rows of the coordinates stand after all others, and are measured, not kept
