@@ -13,10 +13,13 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import nexdyn as nx
+from nexdyn.assembly.contact_steps import poses_of, surface_gaps
 from nexdyn.checked_calls import signature_of
 from nexdyn.describe import from_dict, to_dict
+from nexdyn.forces.contact import ContactForce, beyond_reach
 from nexdyn.forces.contact_law import DIRECTIONS, LAW, VELOCITIES
 from nexdyn.forces.foundations import RESISTANCES
+from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.studies.outputs import value_of
 from nexdyn.view.floor import contact_plane
 from nexdyn.view.geometry import pieces
@@ -620,3 +623,25 @@ def test_unknown_names_of_contacts_are_told_with_those_there_are() -> None:
             ask("bals")
     with pytest.raises(nx.UnknownNameError, match="no body 'b7'"):
         result.contact_load("b7")
+
+
+def test_gaps_of_many_surfaces_are_those_of_each() -> None:
+    dice = np.random.default_rng(3)
+    shapes = [nx.Sphere(0.1), nx.Capsule(0.05, 0.2), nx.Box((0.1, 0.2, 0.1)), nx.Hull(0.1 * dice.normal(size=(9, 3)))]
+    shapes += [nx.Cylinder(0.1, 0.1), nx.Ellipsoid((0.1, 0.2, 0.1))]
+    system, poses = nx.System("many"), {"ground": (np.eye(3), np.zeros(3))}
+    for i, shape in enumerate(shapes):
+        system.add_body(f"b{i}", mass=1.0, shapes=[shape])
+        poses[f"b{i}"] = unit_rotation(dice), dice.normal(size=3)
+    system.add_contact(nx.Contact("points", "b*", stiffness=1e4))
+    system.add_contact(nx.Contact("areas", "b*", "b*", foundation_a=1e6))
+    contacts = [force for force in system.forces.values() if isinstance(force, ContactForce)]
+    found = surface_gaps(contacts, system, poses.__getitem__)
+    one_by_one = [beyond_reach(x.numbers(system.values), *poses_of(x, system, poses.__getitem__)) for x in contacts]
+    assert len(found) > 30 and (found > 0.0).any() and (found < 0.0).any()
+    np.testing.assert_allclose(found, one_by_one, rtol=0.0, atol=1e-14)
+
+
+def unit_rotation(dice: np.random.Generator) -> np.ndarray:
+    q = dice.normal(size=4)
+    return rotation_matrix(q / np.linalg.norm(q))

@@ -29,13 +29,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.forces.contact import UNBOUNDED, ContactForce, Seen, beyond_reach, fixed_to, seen_in
+from nexdyn.forces.contact import UNBOUNDED, ContactForce, Seen, fixed_to, seen_in
+from nexdyn.forces.contact_data import Far, PointData
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
 from nexdyn.spatial.rotations import cross_product, quaternion
 
 if TYPE_CHECKING:
     from nexdyn.integrate.methods import Method
+    from nexdyn.model.force import Frame
     from nexdyn.model.system import System
 
 Pose = Callable[[str], tuple[np.ndarray, np.ndarray]]
@@ -88,8 +90,8 @@ def fastest(system: System, pose: Pose, speeds: Speeds | None = None) -> tuple[F
     told, sure, yields = Fast(), Fast(), Yielding(system, pose, speeds)
     contacts = [force for force in system.forces.values() if isinstance(force, ContactForce) and not force.is_off]
     if len(contacts) > MOST_APART:
-        gaps = [beyond_reach(x.numbers(system.values), *poses_of(x, system, pose)) for x in contacts]
-        nearest = sorted(range(len(contacts)), key=gaps.__getitem__)
+        gaps = surface_gaps(contacts, system, pose)
+        nearest = np.argsort(gaps, kind="stable").tolist()
         contacts = [contacts[k] for place, k in enumerate(nearest) if place < MOST_APART or gaps[k] <= 0.0]
     for force in contacts:
         squares, name = square_of(force, system, yields), force.part_of or force.name
@@ -99,13 +101,48 @@ def fastest(system: System, pose: Pose, speeds: Speeds | None = None) -> tuple[F
     return told, sure
 
 
+def surface_gaps(contacts: Sequence[ContactForce], system: System, pose: Pose) -> np.ndarray:
+    """How much farther from each other the surfaces of contacts are than they reach [m]: `beyond_reach` of each. Contacts have frames, and
+    data, in common: each of them is looked at once."""
+    if not contacts:
+        return np.zeros(0)
+    values, frames, fars = system.values, _Distinct(), _Distinct()
+    which = np.array([[*map(frames.place, x.frames(system)), fars.place(x.numbers(values))] for x in contacts])
+    placed = np.array([_placed(frame, pose) for frame in frames.found])
+    told: list[Far] = [PointData(numbers).far for numbers in fars.found]
+    reach, side, offset = (
+        np.array(x)[which[:, 2]] for x in zip(*((far.reach, far.side, far.offset) for far in told), strict=True)
+    )
+    A, B = placed[which[:, 0]], placed[which[:, 1]]
+    d, n = A[:, 9:] - B[:, 9:], np.array([tuple(far.n) for far in told])[which[:, 2]]
+    R = np.where(side[:, None] > 0.0, B, A)[:, :9].reshape(-1, 3, 3)
+    beyond = side * np.einsum("nij,nj,ni->n", R, n, d) - offset - reach
+    return np.where(side == 0.0, np.linalg.norm(d, axis=1) - reach, beyond)
+
+
+class _Distinct:
+    """Objects that are not the same, in the order in which they come; they stay alive with it."""
+
+    def __init__(self) -> None:
+        self.found: list[Any] = []
+        self._places: dict[int, int] = {}
+
+    def place(self, x: Any) -> int:
+        """Where it is among those found."""
+        if id(x) not in self._places:
+            self._places[id(x)] = len(self.found)
+            self.found.append(x)
+        return self._places[id(x)]
+
+
+def _placed(frame: Frame, pose: Pose) -> np.ndarray:
+    R, p = pose(frame.body)
+    return np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF])
+
+
 def poses_of(force: ContactForce, system: System, pose: Pose) -> list[np.ndarray]:
     """The poses (12,) of its frames A and B in the world."""
-    return [
-        np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF])
-        for frame in force.frames(system)
-        for R, p in (pose(frame.body),)
-    ]
+    return [_placed(frame, pose) for frame in force.frames(system)]
 
 
 class Yielding:

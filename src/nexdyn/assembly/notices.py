@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.assembly.contact_steps import Speeds, constant_step, fastest, limit_of, poses_of
+from nexdyn.assembly.contact_steps import Speeds, constant_step, fastest, limit_of, poses_of, surface_gaps
 from nexdyn.errors import AssemblyError, InputError, counted, is_one_of, warn
-from nexdyn.forces.contact import ContactForce, Seen, beyond_reach, fixed_to, seen_in
+from nexdyn.forces.contact import ContactForce, Seen, fixed_to, seen_in
 from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.model.once import unchanged
 from nexdyn.results.contacts import contacts_of
@@ -138,7 +138,8 @@ def notices_of_pose(
     limited, contacts, found = _limited(system), _touching(system), list[Notice]()
     for joint in limited:
         found += _beyond(joint, system.values, pose)
-    pressed = [deep for contact in contacts if (deep := _pressed(contact, system, pose)) is not None]
+    near = [contacts[k] for k in np.flatnonzero(surface_gaps(contacts, system, pose) <= 0.0)]
+    pressed = [deep for contact in near if (deep := _pressed(contact, system, pose)) is not None]
     weights = _weights(system, [deep.contact for deep in pressed]) if pressed else {}
     for deep in pressed:
         found += _too_deep(deep, system, max(weights.get(frame.body, 0.0) for frame in deep.contact.frames(system)))
@@ -333,8 +334,6 @@ class Pressed(NamedTuple):
 def _pressed(contact: ContactForce, system: System, pose: Pose) -> Pressed | None:
     """A contact where it presses at the start, by more than rounding; None of one that does not."""
     data, frames = contact.numbers(system.values), poses_of(contact, system, pose)
-    if beyond_reach(data, *frames) > 0.0:
-        return None
     depth, force = contact.pressed(system.values, *frames)
     if force <= 0.0 or depth <= ROUNDED * float(sum(np.linalg.norm(frame[9:]) for frame in frames)):
         return None
