@@ -152,6 +152,34 @@ def test_turns_of_a_torsion_spring_count_under_every_method(tmp_path: Path) -> N
             assert_allclose(told.force("spring").moment.values[:, 1, 2], -0.01 * angle, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("follows", ["mimic", "gear", "mimic, welded"])
+def test_turns_of_a_torsion_spring_count_through_followers_and_welds(follows: str, tmp_path: Path) -> None:
+    """A joint that follows another winds the spring up as one with a coordinate of its own does, and so does one behind a weld."""
+    system = nx.System("followed", gravity=(0, 0, 0))
+    for name, x in (("leader", 1.0), ("follower", 0.0)):
+        system.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(x, 0.0, 0.0))
+    system.add_joint(nx.Revolute("L", "ground", "leader", at=(1, 0, 0), axis=(0, 0, 1), v0=5.0))
+    mimic = {} if follows == "gear" else {"mimic": nx.Mimic("L", 2.0)}
+    system.add_joint(nx.Revolute("F", "ground", "follower", axis=(0, 0, 1), **mimic))
+    end = "follower"
+    if follows == "gear":
+        system.add_coupling(nx.Gear("gear", "F", "L", ratio=2.0))
+    if "welded" in follows:
+        end = "plate"
+        system.add_body(end, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 0.1))
+        system.add_joint(nx.Fixed("weld", "follower", end))
+    system.add_force(nx.TorsionSpring("spring", "ground", end, stiffness=0.02))
+    results = [nx.simulate(system, 1.0, method) for method in (nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3))]
+    results[0].save(tmp_path / "followed.nc")
+    batch = nx.simulate(system, 1.0, nx.RungeKutta4(1e-3), batch={"parameters": {"spring.stiffness": [0.02, 0.02]}})
+    for result in (*results, nx.open_result(tmp_path / "followed.nc"), batch.member(1)):
+        angle, told = result.joint_position("F").values, result.force("spring")
+        assert angle[-1] > 8.0
+        assert_allclose(told.moment.values[:, 1, 2], -0.02 * angle, rtol=1e-9, atol=1e-12)
+        assert_allclose(told.energy.values, 0.01 * angle**2, rtol=1e-9, atol=1e-12)
+        assert_allclose(told.energy.values, result.energy()["elastic"].values, rtol=1e-9, atol=1e-12)
+
+
 def test_names_that_are_no_force_are_told_what_is() -> None:
     result = nx.simulate(thrown(), 0.01)
     with pytest.raises(nx.UnknownNameError, match="no force 'sprin'; did you mean 'spring'"):

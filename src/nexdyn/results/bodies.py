@@ -214,6 +214,17 @@ class ObservedBodies(Observed):
         finally:
             self.lost = lost
 
+    def angle_of(self, element: str, what: str) -> np.ndarray:
+        """An angle (N,) of a joint or torsion spring where the run has recorded none: it goes on from sample to sample."""
+        model, r = self.motion.model, self.recording
+        k, found = model.followed.index((element, what)), np.empty(len(r.t))
+        near: np.ndarray | None = None
+        for s, t in enumerate(r.t.tolist()):
+            q = np.concatenate([model.q[:1], r.q[s]])
+            near = model.counted(q, model.near(q, t) if near is None else near)
+            found[s] = near[k]
+        return found
+
     def of_joint(self, name: str, joint: str) -> np.ndarray:
         """Positions, velocities or accelerations of one joint at all samples."""
         first = 0

@@ -22,6 +22,8 @@ from nexdyn.forces.verbs import element_energy, force_element, freedom_element, 
 from nexdyn.joints.kinds import REGISTERED
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
+from nexdyn.results.bodies import ObservedBodies
+from nexdyn.results.quantities import spring_counters
 from nexdyn.results.segments import segments
 from nexdyn.results.wrenches import axes_of
 from nexdyn.spatial.algebra import Motion, cross
@@ -198,12 +200,17 @@ def body_motion(observed: Observed, body: str, rows: slice) -> tuple[Array, Arra
 
 
 def _turns(observed: Observed, system: System, spring: TorsionSpring) -> Array:
-    """Angles (N,) near which the spring's are: counted in the run, or those of the joints between its ends."""
-    counters = observed.labels.dims.get("counter", ())
-    if f"{spring.name} {TURNS}" in counters and observed.recording.followed.size:
-        return observed.recording.followed[:, list(counters).index(f"{spring.name} {TURNS}")]
+    """Angles (N,) near which the spring's are: counted in the run, or those of the joints between its ends, followers among them."""
+    label, counters = f"{spring.name} {TURNS}", list(observed.labels.dims.get("counter", ()))
+    if label in counters and observed.recording.followed.size:
+        return observed.recording.followed[:, counters.index(label)]
+    if isinstance(observed, ObservedBodies):
+        return observed.angle_of(spring.name, TURNS)
+    across = [name for name, _ in spring_counters(observed.tree)]
+    if spring.name in across:
+        return observed.angles[:, across.index(spring.name)]
+    joints = [arc.name for arc in observed.tree.compiled.forest.arcs if arc.joint is not None]
     near = np.full(len(observed.recording.t), spring.first_angle(system.values))
-    joints = [name for name in observed.tree.joint_names if name in system.joints]
     for name, m, sign in windings(system, joints).get(spring.name, ()):
         near += sign * observed.of_joint("joint_position", name)[:, m]
     return near

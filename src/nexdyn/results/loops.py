@@ -87,7 +87,7 @@ class ObservedLoops(Observed):
         ):
             motion = (r.t[rows], r.q[rows], r.v[rows], r.a[rows], r.multipliers[rows], r.z[rows] if r.z.size else None)
             counters = len(observer.rows.near)
-            followed, angles = r.followed[rows, :counters] if r.followed.size else None, self._angles[rows]
+            followed, angles = r.followed[rows, :counters] if r.followed.size else None, self.angles[rows]
             whole = partial(observer.observe, *motion, followed=followed, angles=angles)
             forceless = partial(observer.observe, *motion, with_forces=False, followed=followed)
             yield rows, self._look(with_forces, small, whole, forceless)

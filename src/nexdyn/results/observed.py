@@ -143,7 +143,7 @@ class Observed:
             )
 
     @cached_property
-    def _angles(self) -> np.ndarray:
+    def angles(self) -> np.ndarray:
         """The angles (N, nw) of torsion springs that are states, as counted, or going on from sample to sample."""
         r, count = self.recording, len(spring_counters(self.tree))
         if r.followed.size:
@@ -182,7 +182,7 @@ class Observed:
         ):
             motion = (tree, r.t[rows], r.q[rows], r.v[rows], r.a[rows])
             z = r.z[rows] if r.z.size else None
-            whole = partial(observe_motion, *motion, z=z, angles=self._angles[rows])
+            whole = partial(observe_motion, *motion, z=z, angles=self.angles[rows])
             forceless = partial(observe_motion, *motion, with_forces=False)
             yield rows, self._look(with_forces, small, whole, forceless)
 
