@@ -131,3 +131,103 @@ def test_a_function_that_fails_is_named() -> None:
     system.add_driver(nx.Driver("motor", "main", lambda t: 1.0 / (0.5 - t) if t < 0.4 else float("nan")))
     with pytest.raises(SolveError, match="motor"):
         nx.kinematics(system, [0.0, 0.45])
+
+
+# --- turns that no coordinate counts --------------------------------------------------------------------------------
+
+TURNED = 24.0 * np.pi
+"""Twelve turns, at whose end a body stands as it did at first."""
+SMOOTH = "=24*pi*t*t*(3 - 2*t)"
+"""They begin and end at rest, so that nothing of them is seen at either."""
+
+
+def wound_ball(**given: Any) -> nx.System:
+    """A driven body in a ball, against a torsion spring."""
+    system = nx.System("ball", gravity=(0.0, 0.0, 0.0))
+    system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Spherical("ball", "ground", "b"))
+    if given:
+        system.add_driver(nx.OrientationDriver("turn", "b", **given))
+    system.add_force(nx.TorsionSpring("spring", "ground", "b", stiffness=0.5))
+    return system
+
+
+def check_wound(result: nx.Result, angle: float) -> None:
+    assert_allclose(result.force("spring").energy.values[-1], 0.25 * angle**2, rtol=1e-9)
+    assert_allclose(result.energy()["elastic"].values[-1], 0.25 * angle**2, rtol=1e-9)
+    assert_allclose(result.recording.followed[-1, -1], angle, rtol=1e-9)
+
+
+@pytest.mark.parametrize("times", [[0.0, 1.0], [0.0, 0.01, 1.0], np.linspace(0.0, 1.0, 101)], ids=len)
+def test_turns_of_a_spring_across_a_ball_are_counted_however_far_the_times_are_apart(times: Any) -> None:
+    for rate in (30.0, TURNED):
+        result = nx.kinematics(wound_ball(angles=(f"={rate}*t", 0.0, 0.0)), times)
+        check_wound(result, rate)
+        assert_allclose(result.effort("turn").values[-1], [0.0, 0.0, 0.5 * rate], atol=1e-9 * rate)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"angles": (SMOOTH, 0.0, 0.0)},
+        {"rotation_vector": (0.0, 0.0, SMOOTH)},
+        {"quaternion": ("=cos(12*pi*t*t*(3 - 2*t))", 0.0, 0.0, "=sin(12*pi*t*t*(3 - 2*t))")},
+    ],
+    ids=str,
+)
+def test_turns_are_counted_between_two_poses_at_rest(given: dict[str, Any]) -> None:
+    """As the drivers say, whose functions are known between the times; k θ − I α, α = −6 · 24π/s²."""
+    result = nx.kinematics(wound_ball(**given), [0.0, 1.0])
+    check_wound(result, TURNED)
+    assert_allclose(result.effort("turn").values[-1], [0.0, 0.0, 0.5 * TURNED - 0.1 * 6.0 * TURNED], atol=1e-8)
+
+
+def test_turns_are_counted_where_a_driver_tells_its_angle_within_half_a_turn() -> None:
+    result = nx.kinematics(wound_ball(angles=("=atan2(sin(30*t), cos(30*t))", 0.0, 0.0)), [0.0, 0.3, 1.0])
+    check_wound(result, 30.0)
+
+
+@pytest.mark.parametrize("cut", ["hinge", "ball"])
+def test_turns_are_counted_in_a_loop_whichever_joint_is_cut(cut: str) -> None:
+    """A ball beside a driven hinge with a spring of its own."""
+    system = wound_ball()
+    system.add_joint(nx.Revolute("hinge", "ground", "b", at=(0.0, 0.0, 0.3), axis=(0.0, 0.0, 1.0), stiffness=0.5))
+    system.add_driver(nx.Driver("turn", "hinge", SMOOTH))
+    result = nx.kinematics(system, [0.0, 1.0], loops=nx.Loops(cut=cut))
+    assert_allclose(result.force("spring").energy.values[-1], 0.25 * TURNED**2, rtol=1e-9)
+    assert_allclose(result.energy()["elastic"].values[-1], 0.5 * TURNED**2, rtol=1e-9)
+    assert_allclose(result.joint_position("hinge").values[-1], TURNED, rtol=1e-9)
+    assert_allclose(result.effort("turn").values[-1], TURNED - 0.1 * 6.0 * TURNED, rtol=1e-8)
+
+
+def test_turns_of_a_floating_body_beside_states_are_those_of_the_run() -> None:
+    """Poses between the times are gone back to where forces have states."""
+    system = nx.System("floating", gravity=(0.0, 0.0, 0.0))
+    system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Free("ball", "ground", "b"))
+    system.add_driver(nx.OrientationDriver("turn", "b", angles=(SMOOTH, "=0.3*sin(t)", 0.2)))
+    for axis in "xyz":
+        system.add_driver(nx.PointDriver(axis, "b", axis, "=t"))
+    system.add_body("wheel", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(3.0, 0.0, 0.0))
+    system.add_joint(nx.Revolute("axle", "ground", "wheel", at=(3.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
+    system.add_driver(nx.Driver("motor", "axle", "=sin(t)"))
+    system.add_force(nx.PositionActuator("servo", "axle", kp=3.0, kd=1.0, ki=2.0, target="=t"))
+    system.add_force(nx.TorsionSpring("spring", "ground", "b", stiffness=0.5))
+    times = [0.0, 0.5, 1.0]
+    found = nx.kinematics(system, times)
+    expected = nx.simulate(system, 1.0, nx.RungeKutta4(1e-3), output_times=times)
+    assert_allclose(found.recording.followed, expected.recording.followed, rtol=1e-9, atol=1e-9)
+    assert found.recording.followed[-1, -1] > 0.99 * TURNED
+    for name in ("turn", "motor"):
+        assert_allclose(found.effort(name).values, expected.effort(name).values, atol=1e-6)
+
+
+def test_an_angle_that_jumps_is_refused_by_name() -> None:
+    """A pitch of a quarter of a turn takes x of the body along z of the ground, where its angle is none; past it, it is counted."""
+    with pytest.raises(SolveError, match=r"turns of torsion spring 'spring' cannot be counted at t = 1.57") as caught:
+        nx.kinematics(wound_ball(angles=(0.0, "=t", 0.0)), [0.0, 2.0])
+    assert caught.value.time == pytest.approx(0.5 * np.pi, abs=1e-5)
+    assert caught.value.where == "spring"
+    past = wound_ball(rotation_vector=("=2*sin(3*t)", "=sin(2*t)", SMOOTH))
+    found, run = nx.kinematics(past, [0.0, 1.7]), nx.simulate(past, 1.7, nx.RungeKutta4(5e-4))
+    assert_allclose(found.recording.followed[-1], run.recording.followed[-1], atol=1e-6)

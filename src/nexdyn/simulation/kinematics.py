@@ -7,15 +7,19 @@ Each pose is sought from the one before, led along its velocity in steps so smal
 
 States of forces do not move the mechanism: the motion comes first, with as many poses between as let a cubic follow it, then
 the states along it, then reactions and efforts with these.
+
+Turns of torsion springs across balls and floating bodies are counted from pose to pose, θ near the one before and h θ̇, in steps
+in which they are known: the spring, its ends and what drivers say turn by less than a quarter of a turn.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.assembly.assemble import assemble
+from nexdyn.assembly.assemble import assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import states_along, turning_forces
 from nexdyn.constraints.tables import LEFT
@@ -25,6 +29,8 @@ from nexdyn.integrate.fixed import first_not_finite, sample
 from nexdyn.integrate.methods import Loops
 from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK
 from nexdyn.model.callbacks import failure
+from nexdyn.model.driver import Driver, OrientationDriver, PointDriver
+from nexdyn.model.joint import is_angle
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.simulation.marches.bodies import refuse_velocity_rows
@@ -32,10 +38,14 @@ from nexdyn.simulation.marches.loops import ClosedSystem, closed_system
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import weak_freedom
 from nexdyn.tree.loops.motion import lead
-from nexdyn.tree.wound import angles_along
+from nexdyn.tree.wound import angles_along, wound_across
 
 LED = 0.2
 """Most that an angle [rad], or a length in parts of the mechanism's size, changes from one pose to the next."""
+SPUN = 1.0
+"""Most that a torsion spring across a ball, its ends against each other, and what drivers say turn [rad] from one pose to the next."""
+LOOKS = 5
+"""At how many times of a step it is looked at what drivers say."""
 HALVINGS = 24
 """How often a step is halved before the mechanism counts as locked."""
 FOLLOWED, NOTHING = 1e-8, 1e-12
@@ -56,7 +66,7 @@ def kinematics(system: System, output_times: Any, *, loops: Loops | None = None)
 
     Raises InputError for a mechanism that is not fully driven, with the motions that remain, for one that is over-driven, with
     the drivers or joints that conflict, for a nonholonomic joint, whose pose depends on the way there, and for events, which happen in
-    runs alone; SolveError with the time where it locks.
+    runs alone; SolveError with the time where it locks, or where turns of a torsion spring cannot be counted.
     """
     at = _times(output_times)
     if system.events:
@@ -104,17 +114,23 @@ class _Led:
 
     def __init__(self, system: System, closed: ClosedSystem) -> None:
         self.system, self.closed, self.tree = system, closed, closed.closed.tree
-        self.problem = closed.problem(1)
+        self.problem = closed.problem(1, counting=True)
         forces = self.problem.tree.forces
         n, nz = self.tree.nv, 0 if forces is None else len(forces.z)
         self.n, self.nz = n, nz
-        self.t, _, v = closed.start
-        self.y, self.K = np.zeros(2 * n + nz), np.zeros((1, 2 * n + nz))
+        self.t, q, v = closed.start
+        self.wound = wound_across(system, self.tree.compiled.forest)
+        size = 2 * n + nz + len(self.wound)
+        self.angles = slice(2 * n + nz, size)
+        """Where in y the angles of the springs are that no coordinate counts."""
+        self.y, self.K = np.zeros(size), np.zeros((1, size))
         self.y[n : 2 * n] = v
-        self.row = np.zeros((1, 1 + self.tree.nq + 2 * n + nz + closed.extra))
+        self.y[self.angles] = angles_along(self.tree, q[None])[0]
+        self.row = np.zeros((1, 1 + self.tree.nq + size + closed.extra))
         self.sizes = closed.closed.sizes
+        self.said = _said(system, mechanism_length(closed.model)) if self.wound else []
         if nz:
-            self.y[2 * n :] = forces.z
+            self.y[2 * n : 2 * n + nz] = forces.z
             entries = ForceEntries(forces.index)
             moved = (entries.states > 0) & ~turning_forces(system)
             self.columns = entries.coordinate[moved], entries.dof[moved]
@@ -131,10 +147,9 @@ class _Led:
                 rows.append(self.row.copy())
         out = np.concatenate(rows)
         t, q, v, a, extra = np.split(out, np.cumsum([1, self.tree.nq, self.n, self.n]), axis=1)
-        angles = angles_along(self.tree, q)
         recording = self.closed.recording(
-            t[:, 0].copy(), q.copy(), v.copy(), a.copy(), np.hstack([extra[:, : self.nz], angles, extra[:, self.nz :]]),
-            winding=angles.shape[1], method="kinematics", steps=len(times), settings={"driven": True},
+            t[:, 0].copy(), q.copy(), v.copy(), a.copy(), extra,
+            winding=len(self.wound), method="kinematics", steps=len(times), settings={"driven": True},
         )  # fmt: skip
         return Result(self.system, recording, tree=self.tree)
 
@@ -153,7 +168,7 @@ class _Led:
         rows = []
         for pose, own in zip(poses, states[at], strict=True):
             self._stand(pose)
-            self.y[2 * self.n :] = own
+            self.y[2 * self.n : 2 * self.n + self.nz] = own
             self._sample()
             rows.append(self.row.copy())
         return rows
@@ -193,15 +208,26 @@ class _Led:
     def _to(self, t: float, halvings: int) -> None:
         """On to time t, at once or by way of the time half-way."""
         start = self._pose()
+        self.y[self.angles] += (t - self.t) * self.K[0, self.angles]
         status = lead(self.problem, self.t, t - self.t, 1, self.y, self.K)
         if status >= FORCE_FAILED:
             force = list(self.system.forces.values())[status - FORCE_FAILED]
             raise failure(force, t, force.callbacks())
         moved = np.abs(self.problem.tree.base - start.base) / self.sizes
+        uncounted = ""
         if status == OK and _not_finite(self.K[0], 2 * self.n) < 0 and moved.max(initial=0.0) <= LED:
-            self.t = t
-            return
+            uncounted = self._uncounted(start, t, look=halvings > 0)
+            if not uncounted:
+                self.t = t
+                return
         self.closed.raise_failure(t, None)
+        if not halvings and uncounted:
+            a, b = self.system.forces[uncounted].frames(self.system)
+            raise SolveError(
+                f"turns of torsion spring {uncounted!r} cannot be counted at t = {self.t:g} s, however short the steps: there x of its "
+                f"second frame, on {b.body!r}, comes along z of its first, on {a.body!r}, and the angle between them jumps",
+                time=self.t, where=uncounted,
+            )  # fmt: skip
         if not halvings and status == LEFT:
             joint, what = self.closed.left_end()
             raise SolveError(f"joint {joint!r} {what}, at t = {t:g} s", time=t, where=joint)
@@ -219,6 +245,32 @@ class _Led:
         half = 0.5 * (self.t + t)
         self._to(half, halvings - 1)
         self._to(t, halvings - 1)
+
+    def _uncounted(self, start: _Pose, t: float, look: bool) -> str:
+        """The torsion spring whose turns from a pose to the present one, at time t, are not known; "" where all are. look: also at what
+        drivers say, which may leave out a turn at once in the shortest step, as an angle within ±π does."""
+        if not self.wound:
+            return ""
+        h = t - start.t
+        way = self.y[self.angles] - start.y[self.angles]
+        rates = np.array([start.K[0, self.angles], self.K[0, self.angles]])
+        told = (np.abs(h * rates) <= SPUN).all(axis=0) & (np.abs(way - h * rates.mean(axis=0)) <= SPUN)
+        jumps = look and any(said(start.t, t) > SPUN for said in self.said)
+        nq = self.tree.nq
+        poses = [(start.base[:nq], start.y), (self.problem.tree.base[:nq], self.y)]
+        for name, known in zip(self.wound, told.tolist(), strict=True):
+            a, b = (frame.body for frame in self.system.forces[name].frames(self.system))
+            for q, y in poses:
+                w_a, w_b = (
+                    np.zeros(3)
+                    if body == "ground"
+                    else self.tree.velocity(q, y[self.n : 2 * self.n], f"body:{body}")[0]
+                    for body in (a, b)
+                )
+                known = known and h * float(np.linalg.norm(w_b - w_a)) <= SPUN
+            if jumps or not known:
+                return name
+        return ""
 
     def _sample(self, first: bool = False) -> None:
         status, _ = sample(self.problem, self.t, self.y, self.K, self.n, self.row)
@@ -238,6 +290,29 @@ class _Led:
             raise SolveError(
                 f"the accelerations are not finite at t = {self.t:g} s; the mechanism locks there", time=self.t
             )
+
+
+def _said(system: System, length: float) -> list[Callable[[float, float], float]]:
+    """Of each driver how far what it says goes between two times, in radians, or in parts of a length."""
+
+    def way(driver: Driver) -> Callable[[float, float], float]:
+        functions = driver.functions(system.values)
+        unit, whole = 1.0, isinstance(driver, OrientationDriver) and driver.given == "quaternion"
+        if isinstance(driver, PointDriver):
+            unit = length
+        elif not isinstance(driver, OrientationDriver):
+            joint = system.joint(driver.joint)
+            unit = 1.0 if is_angle(joint.coordinates[driver.freedom]) else length
+
+        def between(t0: float, t1: float) -> float:
+            x = np.array([[f.value(t) for f in functions] for t in np.linspace(t0, t1, LOOKS).tolist()], dtype=float)
+            if whole:
+                x *= 2.0 / np.linalg.norm(x, axis=1, keepdims=True)
+            return float(np.abs(np.diff(x, axis=0)).sum()) / unit
+
+        return between
+
+    return [way(driver) for driver in system.drivers.values()]
 
 
 def _times(times: Any) -> np.ndarray:
