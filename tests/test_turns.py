@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -499,3 +500,65 @@ def test_inverse_dynamics_counts_the_turns_of_a_spring_across_a_ball() -> None:
     result = nx.simulate(ball("spherical"), 0.6, nx.RungeKutta4(1e-3))
     effort = nx.inverse_dynamics(result.system, result).effort("ball")
     assert np.abs(effort).max() < 1e-6 * 0.1 * WOUND**2 * FAST / WOUND
+
+
+def wound_beside_a_wheel(kind: str) -> nx.System:
+    """A ball with its spring, and a wheel that goes to and fro as fast, on half of the stiffness in its axle and half beside it; in a
+    loop: in two bearings."""
+    system = ball("free" if kind == "free" else "spherical")
+    rotor(system, "wheel", nx.Revolute, 3.0, v0=FAST, stiffness=0.8)
+    system.add_force(nx.TorsionSpring("beside", "ground", "wheel", stiffness=0.8))
+    if kind == "in a loop":
+        system.add_joint(nx.Cylindrical("bearing", "ground", "wheel", at=(3.0, 0.0, 0.3), axis=(0.0, 0.0, 1.0)))
+    return system
+
+
+@pytest.mark.parametrize("kind", ["spherical", "free", "in a loop"])
+def test_inverse_dynamics_has_the_turns_that_a_run_has_counted(kind: str) -> None:
+    """Of a run that goes on from turns, and of one whose samples are many turns apart: nothing drives it."""
+    for method in (nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3)):
+        half = nx.simulate(wound_beside_a_wheel(kind), 0.3, method)
+        for result in (
+            nx.simulate(half.system, 0.6, method, initial=half, output_every=10),
+            nx.simulate(wound_beside_a_wheel(kind), 0.6, method, output_every=200),
+        ):
+            found = nx.inverse_dynamics(result.system, result, actuators=["wheel"])
+            assert np.abs(found.tau).max() < 1e-9 * 0.1 * WOUND**2 * FAST / WOUND
+            for name in ("spring", "beside"):
+                energy = result.force(name).energy.values
+                assert found.motion.force(name).energy.values == pytest.approx(energy, rel=1e-9, abs=1e-6)
+                assert energy.max() > 500.0
+            elastic = result.energy()["elastic"].values
+            assert found.motion.energy()["elastic"].values == pytest.approx(elastic, rel=1e-9, abs=1e-6)
+
+
+def test_turns_of_a_table_are_told_by_its_rates_or_refused_by_name() -> None:
+    """Where nothing has counted them: a table of the same motion, and a result without counters."""
+    result = nx.simulate(wound_beside_a_wheel("spherical"), 0.6, nx.RungeKutta4(1e-3), output_every=2)
+    found = nx.inverse_dynamics(result.system, result.recording.q, result.t.values)
+    assert np.abs(found.tau).max() < 2e-2 * 0.1 * WOUND**2 * FAST / WOUND
+    for kind, method in (("spherical", nx.RungeKutta4(1e-3)), ("in a loop", nx.HHT(dt=1e-3))):
+        for every in (4, 200):
+            result = nx.simulate(wound_beside_a_wheel(kind), 0.6, method, output_every=every)
+            bare = nx.Result(result.system, replace(result.recording, followed=np.zeros((0, 0))))
+            if every == 4:
+                found = nx.inverse_dynamics(bare.system, bare, actuators=["wheel"])
+                assert np.abs(found.tau).max() < 1e-9 * 0.1 * WOUND**2 * FAST / WOUND
+                energy = result.force("spring").energy.values
+                assert bare.force("spring").energy.values == pytest.approx(energy, rel=1e-9, abs=1e-6)
+                continue
+            with pytest.raises(nx.SolveError, match=r"turns of torsion spring 'spring' cannot be counted from t = 0 s"):
+                nx.inverse_dynamics(bare.system, bare, actuators=["wheel"])
+
+
+def test_inverse_dynamics_of_a_member_of_a_batch_has_its_turns() -> None:
+    batch = nx.simulate(
+        ball("spherical"),
+        0.6,
+        nx.RungeKutta4(1e-3),
+        output_every=200,
+        batch={"v0": {"ball": np.full((2, 3), (0, 0, FAST))}},
+    )
+    for k in range(2):
+        member = batch.member(k)
+        assert np.abs(nx.inverse_dynamics(member.system, member).tau).max() < 1e-9 * 0.1 * WOUND**2 * FAST / WOUND

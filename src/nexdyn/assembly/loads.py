@@ -198,10 +198,14 @@ class Loads:
         self._count(joint_q, q, t)
         return joint_q, joint_v
 
-    def along(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and velocities (N, …) of `joints` along a motion q (N, nb + 1, 7), v (N, nb + 1, 6); angles go on."""
-        before = self.near
-        found = [self.coordinates(*each) for each in zip(q, v, strict=True)]
+    def along(self, q: np.ndarray, v: np.ndarray, turns: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and velocities (N, …) of `joints` along a motion q (N, nb + 1, 7), v (N, nb + 1, 6); angles are near `turns`
+        (N, nk), by default they go on."""
+        before, found = self.near, []
+        for k in range(len(q)):
+            if turns is not None:
+                self.near = turns[k].copy()
+            found.append(self.coordinates(q[k], v[k]))
         self.near = before
         return np.array([each[0] for each in found]), np.array([each[1] for each in found])
 

@@ -34,6 +34,7 @@ from nexdyn.forces.tables import ForceTables
 from nexdyn.joints.free import Free
 from nexdyn.joints.spherical import Spherical
 from nexdyn.model.driver import Driver
+from nexdyn.model.joint import is_angle
 from nexdyn.model.system import System
 from nexdyn.results.recording import BodyRecording, Recording
 from nexdyn.results.result import Result
@@ -49,7 +50,7 @@ from nexdyn.spatial.rotations import (
 )
 from nexdyn.statics.descent import dense
 from nexdyn.statics.inverse_kinematics import follow
-from nexdyn.tree.demand import demanded_efforts
+from nexdyn.statics.turns import angles_of_bodies, angles_on_tree, as_recorded, demanded_along, known_of
 from nexdyn.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -137,7 +138,9 @@ def inverse_dynamics(
 
     States of forces (integrals, lags, samples, bristles) go along with the motion, from those described on; a Result that
     has recorded them keeps its own. Drivers of the system are not for inverse dynamics: the motion says what they would.
-    Raises InputError; SolveError where joints and actuators cannot balance the motion, or a loop cannot follow the table.
+    Turns of torsion springs are those that the run of a Result has counted; of a table they are told by its rates.
+    Raises InputError; SolveError where joints and actuators cannot balance the motion, a loop cannot follow the table, or samples are too
+    far apart to tell turns of a spring.
     """
     if type(window) is not int or window < DEGREE + 1 or window % 2 == 0:
         raise InputError(f"window is {window!r}; an odd whole number of samples, {DEGREE + 1} or more, is needed")
@@ -151,8 +154,8 @@ def inverse_dynamics(
             raise InputError("the motion is the result of another system")
         parts = segments(system, motion.recording) if motion.system is system else None
         if tree is not None and not isinstance(motion.recording, BodyRecording):
-            return _on_tree(tree, motion.recording, _recorded_states(system, motion), parts)
-        return _closed(system, _recorded(motion), actuators, _recorded_states(system, motion), parts)
+            return _on_tree(tree, motion.recording, _recorded_states(system, motion), parts, motion)
+        return _closed(system, _recorded(motion, system), actuators, _recorded_states(system, motion), parts)
     times = _times(t)
     if tree is not None:
         if isinstance(motion, Mapping):
@@ -258,8 +261,11 @@ Parts = Sequence[tuple[int, int, System]]
 """First sample, sample after the last, and the system that events had made of the one given: `results.segments`."""
 
 
-def _on_tree(tree: Tree, motion: Recording, z: Array | None = None, parts: Parts | None = None) -> Efforts:
-    taus, states = [], []
+def _on_tree(
+    tree: Tree, motion: Recording, z: Array | None = None, parts: Parts | None = None, run: Result | None = None
+) -> Efforts:
+    """z, parts, run: of a result, whose turns are those that its run has counted."""
+    taus, states, angles = [], [], angles_on_tree(tree, motion, run)
     for first, end, system in parts or [(0, len(motion.t), tree.system)]:
         rows = slice(first, end)
 
@@ -269,11 +275,13 @@ def _on_tree(tree: Tree, motion: Recording, z: Array | None = None, parts: Parts
             return states_along(system, forces, t, q, v) if z is None else z[rows]
 
         here = tree if system is tree.system else Tree(system)
-        found = demanded_efforts(here, motion.t[rows], motion.q[rows], motion.v[rows], motion.a[rows], along)
+        found = demanded_along(here, motion, rows, along, angles)
         taus.append(found[0])
         states.append(found[1])
     tau = np.concatenate(taus)
     motion = replace(motion, z=np.concatenate(states))
+    if type(motion) is Recording:
+        motion = replace(motion, followed=angles if angles.size else np.zeros((0, 0)))
     labels = []
     for name, place in tree.coordinates.items():
         n = place.v.stop - place.v.start
@@ -292,16 +300,18 @@ def _recorded_states(system: System, motion: Result) -> Array | None:
 
 @dataclass(frozen=True)
 class _Bodies:
-    """A motion of bodies: t (N,); q (N, nb + 1, 7), v, a (N, nb + 1, 6) of bodies in absolute coordinates; what happened."""
+    """A motion of bodies: t (N,); q (N, nb + 1, 7), v, a (N, nb + 1, 6) of bodies in absolute coordinates; what is known of angles that
+    are counted, (N,) each; what happened."""
 
     t: Array
     q: Array
     v: Array
     a: Array
+    known: Mapping[tuple[str, str], Array]
     events: Sequence[Mapping[str, Any]] = ()
 
 
-def _recorded(motion: Result) -> _Bodies:
+def _recorded(motion: Result, system: System) -> _Bodies:
     """The bodies of a result, whatever its coordinates."""
     names = list(motion.system.bodies)
     n = len(motion.recording.t)
@@ -314,7 +324,7 @@ def _recorded(motion: Result) -> _Bodies:
         v[:, i, :3] = np.einsum("nji,nj->ni", R, of("angular_velocity"))
         a[:, i, :3] = np.einsum("nji,nj->ni", R, of("angular_acceleration"))
         v[:, i, 3:], a[:, i, 3:] = of("velocity"), of("acceleration")
-    return _Bodies(motion.recording.t, q, v, a, motion.events)
+    return _Bodies(motion.recording.t, q, v, a, known_of(motion, system), motion.events)
 
 
 def _followed(system: System, t: Array, motion: Mapping[str, Any], window: int) -> _Bodies:
@@ -361,7 +371,9 @@ def _followed(system: System, t: Array, motion: Mapping[str, Any], window: int) 
         qs.append(q)
         vs.append(v)
         accelerations.append(a)
-    return _Bodies(t, np.array(qs), np.array(vs), np.array(accelerations))
+    places = [(name, system.joint(name).coordinates[m]) for name, m in named]
+    known = {of: x[:, i] for i, of in enumerate(places) if is_angle(of[1])}
+    return _Bodies(t, np.array(qs), np.array(vs), np.array(accelerations), known)
 
 
 def _driven(system: System, named: Sequence[tuple[str, int]]) -> AbsoluteModel:
@@ -385,14 +397,16 @@ def _closed(
     _check_actuated(model, motion, own)
     loads = Loads(model)
     each = {first: here for first, _, here in parts or ()}
+    turns = angles_of_bodies(model, motion.t, motion.q, motion.v, motion.known)
     if loads.tables is not None and len(loads.tables.z) and z is None:
-        joint_q, joint_v = loads.along(motion.q, motion.v)
+        joint_q, joint_v = loads.along(motion.q, motion.v, turns)
         z = states_along(system, loads.tables, motion.t, joint_q, joint_v)
     for k, t in enumerate(motion.t.tolist()):
         q, v = motion.q[k], motion.v[k]
         if each.get(k, system) is not system:
             model = _driven(each[k], named)
             loads = Loads(model)
+        loads.near = turns[k].copy()
         Q = loads(q, v, t, None if z is None else z[k])
         missing = Q - np.asarray(model.mass_matrix(q) @ motion.a[k, 1:].reshape(-1))
         Cq = dense(model.jacobian(q, t))
@@ -410,7 +424,7 @@ def _closed(
         motion.t, motion.q[:, 1:].copy(), motion.v[:, 1:].copy(), motion.a[:, 1:].copy(), method="recorded",
         settings={"coordinates": "bodies"} | ({"events": list(motion.events)} if each else {}),
         multipliers=lam, violation=np.zeros(len(motion.t)),
-        z=np.zeros((0, 0)) if z is None else z,
+        z=np.zeros((0, 0)) if z is None else z, followed=as_recorded(system, model, turns, motion.known),
     )  # fmt: skip
     several = {name for name, m in named if m}
     labels = [f"{name}.{m}" if name in several else name for name, m in named]
