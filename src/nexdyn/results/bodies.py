@@ -17,6 +17,7 @@ from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion.observe import BodyMotion, JointObservation
 from nexdyn.errors import SolveError, unknown
 from nexdyn.forces.states import state_labels
+from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.results.contacts import contact_labels
 from nexdyn.results.efforts import effort_labels
 from nexdyn.results.observed import MANY_FORCES, Observed
@@ -214,10 +215,9 @@ class ObservedBodies(Observed):
         finally:
             self.lost = lost
 
-    def angle_of(self, element: str, what: str) -> np.ndarray:
-        """An angle (N,) of a joint or torsion spring where the run has recorded none: it goes on from sample to sample."""
+    def angle_of(self, spring: str) -> np.ndarray:
         model, r = self.motion.model, self.recording
-        k, found = model.followed.index((element, what)), np.empty(len(r.t))
+        k, found = model.followed.index((spring, TURNS)), np.empty(len(r.t))
         near: np.ndarray | None = None
         for s, t in enumerate(r.t.tolist()):
             q = np.concatenate([model.q[:1], r.q[s]])

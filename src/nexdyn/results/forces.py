@@ -22,8 +22,6 @@ from nexdyn.forces.verbs import element_energy, force_element, freedom_element, 
 from nexdyn.joints.kinds import REGISTERED
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
-from nexdyn.results.bodies import ObservedBodies
-from nexdyn.results.quantities import spring_counters
 from nexdyn.results.segments import segments
 from nexdyn.results.wrenches import axes_of
 from nexdyn.spatial.algebra import Motion, cross
@@ -204,11 +202,9 @@ def _turns(observed: Observed, system: System, spring: TorsionSpring) -> Array:
     label, counters = f"{spring.name} {TURNS}", list(observed.labels.dims.get("counter", ()))
     if label in counters and observed.recording.followed.size:
         return observed.recording.followed[:, counters.index(label)]
-    if isinstance(observed, ObservedBodies):
-        return observed.angle_of(spring.name, TURNS)
-    across = [name for name, _ in spring_counters(observed.tree)]
-    if spring.name in across:
-        return observed.angles[:, across.index(spring.name)]
+    going_on = observed.angle_of(spring.name)
+    if going_on is not None:
+        return going_on
     joints = [arc.name for arc in observed.tree.compiled.forest.arcs if arc.joint is not None]
     near = np.full(len(observed.recording.t), spring.first_angle(system.values))
     for name, m, sign in windings(system, joints).get(spring.name, ()):

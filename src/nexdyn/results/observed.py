@@ -157,6 +157,12 @@ class Observed:
             out[first : first + size] = angles_along(self.tree, r.q[first : first + size], before)
         return out
 
+    def angle_of(self, spring: str) -> np.ndarray | None:
+        """The angle (N,) of a torsion spring where the run has recorded none, going on from sample to sample; None where the coordinates
+        of joints tell it."""
+        across = [name for name, _ in spring_counters(self.tree)]
+        return self.angles[:, across.index(spring)] if spring in across else None
+
     # --- blocks -------------------------------------------------------------------------------------------------
 
     def blocks(self, with_forces: bool) -> Iterator[tuple[slice, Observation]]:
