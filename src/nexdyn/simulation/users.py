@@ -7,7 +7,8 @@ What tells its state, an object or a function, has
 
 A run asks for it at its end, goes back with it where an event lies in between, and goes on with it. It is found where it is the function,
 owns the method that is, or is held by the function: in its closure, a `functools.partial`, a default, a global of its module. All else
-that a function holds is compared with what it was when the simulation was made; where it has changed, no other simulation goes on.
+that a function holds is compared with what it was when the simulation was made; where it has changed, or holds what cannot be looked
+into, no other simulation goes on.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from nexdyn.model.element import Element
 from nexdyn.model.functions import Function, UserFunction
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
-from nexdyn.simulation.fingerprint import held_by
+from nexdyn.simulation.fingerprint import Held, held_by
 
 CHANGED = "changed"
 """What is kept of a function that holds something that has changed and does not tell its state."""
+UNKNOWN = "unknown"
+"""What is kept of a function that holds something that cannot be looked into."""
 
 ACTION = "(action)"
 """How `whose` ends of what is never called again for a step that is."""
@@ -76,11 +79,11 @@ class UserStates:
         """The fingerprints of what they hold and what does not tell its state, by whose and by part."""
         self._telling: dict[str, list[Any]] = {}
         for whose, functions in self._functions.items():
-            parts, tellers = held_by(functions, tells_state)
-            if parts:
-                self._began[whose] = parts
-            if tellers:
-                self._telling[whose] = tellers
+            held = held_by(functions, tells_state)
+            if held.parts:
+                self._began[whose] = held.parts
+            if held.tellers:
+                self._telling[whose] = held.tellers
         self._apart: dict[str, list[str]] = {}
         """What runs before this one have changed, by whose."""
         self._taken_back, self._look_at = 0, 1
@@ -98,9 +101,12 @@ class UserStates:
         """The same, and which of the others have changed."""
         found = self.told()
         for whose, before in self._began.items():
-            now = self._parts(whose)
-            if what := sorted({*self._apart.get(whose, ()), *_changes(before, now)}):
-                found[whose] = found.get(whose, {}) | {CHANGED: _digest(now), "what": what}
+            held = self._held(whose)
+            if what := sorted({*self._apart.get(whose, ()), *_changes(before, held.parts)}):
+                found[whose] = found.get(whose, {}) | {CHANGED: _digest(held.parts), "what": what}
+            if held.unknown:
+                unknown = [f"{part} ({what})" for part, what in sorted(held.unknown.items())]
+                found[whose] = found.get(whose, {}) | {UNKNOWN: unknown}
         return found
 
     def load(self, states: Mapping[str, Any]) -> None:
@@ -115,6 +121,11 @@ class UserStates:
                     )
                 for teller, state in zip(tellers, given, strict=True):
                     teller.load_state(state)
+            if kept.get(UNKNOWN):
+                raise InputError(
+                    f"{whose} may have had a state of its own at the end of the run to go on from, which cannot be looked into: "
+                    f"{', '.join(kept[UNKNOWN])}. Give what holds it save_state() and load_state(state); what only records may tell None"
+                )
             if CHANGED in kept:
                 what = kept.get("what", [])
                 if _digest(self._began.get(whose, {})) != kept[CHANGED]:
@@ -139,10 +150,10 @@ class UserStates:
 
     def changed(self) -> dict[str, list[str]]:
         """What has changed since the simulation was made and is not told, by whose."""
-        return {whose: what for whose, x in self._began.items() if (what := _changes(x, self._parts(whose)))}
+        return {whose: what for whose, x in self._began.items() if (what := _changes(x, self._held(whose).parts))}
 
-    def _parts(self, whose: str) -> dict[str, str]:
-        return held_by(self._functions[whose], tells_state)[0]
+    def _held(self, whose: str) -> Held:
+        return held_by(self._functions[whose], tells_state)
 
 
 class Afresh:
