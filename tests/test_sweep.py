@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import functools
 import importlib
+import itertools
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -316,6 +319,44 @@ def of_member(value: float) -> Any:
     return lambda result: member.value
 
 
+class Gains(dict[str, float]):
+    """A mapping with an attribute."""
+
+    k: float
+
+    @classmethod
+    def of(cls, k: float) -> Gains:
+        found = cls()
+        found.k = k
+        return found
+
+
+def of_default(k: float) -> Any:
+    gains = collections.defaultdict(lambda: k)
+    return lambda *given: gains.default_factory()  # type: ignore[misc]
+
+
+def of_attribute(k: float) -> Any:
+    gains = Gains.of(k)
+    return lambda *given: gains.k
+
+
+def of_missing(k: float) -> Any:
+    gains = type("Missing", (collections.UserDict,), {"__missing__": lambda self, key: k})()
+    return lambda *given: gains["a"]
+
+
+def of_random_numbers(seed: int) -> Any:
+    numbers = random.Random(seed)
+    return lambda *given: random.Random(repr(numbers.getstate())).random()
+
+
+def pushed_by(function: Any) -> nx.System:
+    system = oscillator()
+    system.add_force(nx.UserJointForce("push", "slide", function))
+    return system
+
+
 def started(v: float) -> Result:
     return nx.simulate(oscillator(), 0.02, RK4, v0=[v])
 
@@ -349,6 +390,12 @@ OTHERS: dict[str, tuple[Any, Any]] = {
     "list of a class": ({"measure": {"x": of_class([1.0])}}, {"measure": {"x": of_class([2.0])}}),
     "array of a class": ({"measure": {"x": of_class(THIRD)}}, {"measure": {"x": of_class(2.0 * THIRD)}}),
     "member of an enumeration": ({"measure": {"x": of_member(1.0)}}, {"measure": {"x": of_member(2.0)}}),
+    "default of a mapping": ({"measure": {"x": of_default(1.0)}}, {"measure": {"x": of_default(2.0)}}),
+    "attribute of a mapping": ({"measure": {"x": of_attribute(1.0)}}, {"measure": {"x": of_attribute(2.0)}}),
+    "what a mapping gives": ({"measure": {"x": of_missing(1.0)}}, {"measure": {"x": of_missing(2.0)}}),
+    "seed": ({"measure": {"x": of_random_numbers(1)}}, {"measure": {"x": of_random_numbers(2)}}),
+    "default of a force": ({"system": pushed_by(of_default(1.0))}, {"system": pushed_by(of_default(2.0))}),
+    "seed of a force": ({"system": pushed_by(of_random_numbers(1))}, {"system": pushed_by(of_random_numbers(2))}),
     "name of a measure": ({"measure": {"x": TEXTS[0]}}, {"measure": {"y": TEXTS[0]}}),
     "constant of a force": ({"system": pushed(1.0)}, {"system": pushed(2.0)}),
     "constant of an action": ({"system": with_event(1.0)}, {"system": with_event(2.0)}),
@@ -423,6 +470,14 @@ def test_a_study_whose_parts_cannot_be_told_apart_is_not_gone_on_with(tmp_path: 
     nx.sweep(oscillator(), **(given | locked | {"folder": tmp_path / "locked"}))
     with pytest.raises(nx.InputError, match=r"cannot be said: <unlocked _thread\.lock"):
         nx.sweep(oscillator(), **(given | locked | {"folder": tmp_path / "locked"}))
+
+
+def test_a_study_with_a_measure_that_counts_is_refused_in_words(tmp_path: Path) -> None:
+    counting = itertools.count()
+    given = {"measure": {"x": lambda result: float(next(counting))}, "jobs": 1, "folder": tmp_path, **GIVEN}
+    assert list(nx.sweep(oscillator(), {"m": [1.0, 2.0]}, **given)["x"].values) == [0.0, 1.0]  # type: ignore[arg-type]
+    with pytest.raises(nx.InputError, match=r"holds another study|holds a study already"):
+        nx.sweep(oscillator(), {"m": [1.0, 2.0]}, **given)  # type: ignore[arg-type]
 
 
 def test_a_measure_that_exits_or_gives_nothing_fails_its_member_alone() -> None:

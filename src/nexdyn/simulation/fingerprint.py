@@ -168,6 +168,13 @@ def _content(cell: types.CellType) -> Any:
         return None
 
 
+def _in_context(x: contextvars.ContextVar[Any]) -> list[Any]:
+    try:
+        return [x.get()]
+    except LookupError:  # nothing yet
+        return []
+
+
 def _functions_of(value: Any) -> Any:
     """What an attribute of a class computes by."""
     if isinstance(value, property):
@@ -244,7 +251,7 @@ class _Teller:
         if isinstance(x, Mapping):
             return self._of_mapping(x)
         if isinstance(x, contextvars.ContextVar):
-            return self._of("in context", x.name, [x.get(None)])
+            return self._of("in context", x.name, _in_context(x))
         if isinstance(x, memoryview):
             return self._of("memory", x.format, x.shape, x.tobytes())
         if isinstance(x, types.CellType):
