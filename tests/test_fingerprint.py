@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections
 import contextvars
+import ctypes
 import dataclasses
 import enum
 import functools
@@ -193,6 +194,7 @@ KINDS: dict[str, Any] = {
     "attribute that is masked": masked_attributes,
     "method of an enumeration": lambda k: enum.Enum("Own", {"A": 1}, type=type("Mixin", (), {"f": made(k)})).A,  # type: ignore[attr-defined]
     "metaclass": lambda k: type("Kind", (type,), {"k": k})("Of", (), {"__module__": __name__}),
+    "structure of C": lambda k: type("One", (ctypes.Structure,), {"_fields_": [("x", ctypes.c_double)]})(k),
     "large number": lambda k: 10**5000 + int(k),
 }
 """Of each kind one with a number."""

@@ -469,6 +469,7 @@ CONSTANTS: dict[str, Any] = {
     "polynomial": np.polynomial.Polynomial([1.0, 2.0]),
     "unused random numbers": np.random.default_rng(1),
     "alias": list[int],
+    "structure of C": type("One", (ctypes.Structure,), {"_fields_": [("x", ctypes.c_int)]})(1),
     "huge number": 10**5000,
     "not a number": [math.nan, {}],
     "chain": chained(300),

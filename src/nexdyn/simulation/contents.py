@@ -30,6 +30,8 @@ PLAIN_KINDS = (bool, int, float, complex, str, bytes, bytearray, list, tuple, se
 """Python's own numbers, texts and containers, whose subclasses have attributes and methods beside their contents."""
 WEAK_REFERENCES: tuple[Any, ...] = (weakref.ref, *weakref.ProxyTypes)
 C_FUNCTION: Any = ctypes._CFuncPtr  # type: ignore[attr-defined]
+C_FIELD = type(type("One", (ctypes.Structure,), {"_fields_": [("x", ctypes.c_int)]}).x)  # type: ignore[attr-defined]
+"""What structures of C have in place of their fields, which ``_fields_`` tells."""
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
 _OF_INSTANCES = ("__dict__", "__weakref__")
 _BETWEEN = frozenset(["CACHE", "COPY", "EXTENDED_ARG", "NOP", "PUSH_NULL", "SWAP"])

@@ -51,6 +51,7 @@ from nexdyn.model.system import System
 from nexdyn.results.mesh_files import content_of
 from nexdyn.results.result import Result
 from nexdyn.simulation.contents import (
+    C_FIELD,
     C_FUNCTION,
     WEAK_REFERENCES,
     attributes,
@@ -70,6 +71,7 @@ MOST_HELD, HELD_DEPTH = 200_000, 30
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, np.ufunc)
 _IMMUTABLE = 1 << 8
 """The flag of classes that nobody can change, Python's and those of modules written in C."""
+_OF_C = (types.MemberDescriptorType, types.GetSetDescriptorType, C_FIELD)
 _OF_GLOBALS = ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME")
 """What instructions that name globals are called."""
 _OF_CLASSES = frozenset(
@@ -435,7 +437,7 @@ class _Teller:
         told = {
             key: _functions_of(value)
             for key, value in vars(cls).items()
-            if key not in _OF_CLASSES and not isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType)
+            if key not in _OF_CLASSES and not isinstance(value, _OF_C)
         }
         above = [*cls.__bases__, *([] if type(cls) is type or _is_installed_class(type(cls)) else [type(cls)])]
         return self._of("class", name, told, *(self.digest(kind) for kind in above))
