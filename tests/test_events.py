@@ -13,6 +13,7 @@ import pytest
 import nexdyn as nx
 from nexdyn.integrate.methods import METHODS as REGISTRY
 from nexdyn.integrate.methods import PAIRS
+from nexdyn.simulation.choice import simulation_of
 
 G, M = 9.81, 2.0
 HIT = math.sqrt(2 * 0.5 / G)
@@ -414,6 +415,33 @@ def test_a_bounce_below_the_rest_speed_is_left_to_the_compliant_stop_which_carri
     assert 2 <= len(struck) <= 5
     assert result.joint_position("slide").values[-1] == pytest.approx(-M * G / 1e4, rel=1e-4)
     assert float(result.effort("stop")[-1]) == pytest.approx(M * G, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3), nx.DormandPrince(), nx.Projection(1e-3), nx.ImplicitEuler(1e-3, bdf2=True)],
+    ids=lambda m: type(m).__name__,
+)
+def test_a_run_cut_at_an_impact_tells_it_once(method: Any) -> None:
+
+    def bouncing() -> nx.System:
+        return ball(nx.JointStop("stop", "slide", stiffness=1e6, restitution=0.3))
+
+    end = 0.55
+    whole = nx.simulate(bouncing(), end, method)
+    first, second = times(whole, "stop")[:2]
+    for cut in (first, math.nextafter(first, 2.0), first + 1e-10, second):
+        half = nx.simulate(bouncing(), cut, method)
+        rest = nx.simulate(half.system, end, method, initial=half)
+        assert len(half.events) + len(rest.events) == len(whole.events)
+        assert all(event.get("impulse") for event in rest.events[:1])
+        assert float(rest.joint_position("slide")[-1]) == pytest.approx(
+            float(whole.joint_position("slide")[-1]), abs=1e-5
+        )
+        in_memory = simulation_of(bouncing(), method)
+        in_memory.run(cut)
+        in_memory.run(min(cut + 1e-10, end))  # not yet back from the end
+        assert len(in_memory.run(end).events) == len(whole.events)
 
 
 def arm(method: Any, stop: Any) -> nx.Result:

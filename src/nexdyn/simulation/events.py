@@ -42,6 +42,8 @@ SOON = 1e-100
 """The time [s] of a row behind an event at 0: what is divided by it stays finite."""
 FAR = 100.0
 """So many tolerances two states are apart at least from which a speed of a signal is taken."""
+BACK = 10.0
+"""Tolerances within which a joint is back from an end of its stop that it has just struck."""
 MOST_AT_ONCE = 100
 """Events within as many tolerances that count as never ending."""
 
@@ -92,9 +94,12 @@ class Run:
         self.watched = watched_in(march.system)
         self.g, self.at = self.signals(march.present()), float(march.t)
         before = {(one.name, one.end): one for one in march.watched or ()}
+        self.seen: list[Watched] = []
+        """Joint stops that the run before has seen in the state that this one begins with, which it may have left with an impact."""
         for watched, g in zip(self.watched, self.g[:, 0], strict=True):
             if (watched.name, watched.end) in before:  # as the run before has left it
                 watched.side, watched.done, watched.acting = before[watched.name, watched.end][2:]
+                self.seen += [watched] * (watched.stop is not None)
                 continue
             watched.begin(g)
             watched.acting = watched.stop is not None and bool(watched.sign * g >= 0.0)
@@ -131,7 +136,7 @@ class Run:
                     self.march.look_at_constraints()
 
             self.look = look
-            self.happen(self.fired(self.g[:, 0]))
+            self.happen([one for one in self.fired(self.g[:, 0]) if one[0] not in self.seen])
             while self.march.t < self.t_end and not self.message:
                 ahead = self.chunk_end()
                 if ahead > self.t_end - 1e-9 * self.chunk:
@@ -431,8 +436,15 @@ class Run:
             self.march.system.values,
             float(observed.of_joint("joint_velocity", stop.joint)[0, stop.freedom]),
         )
+        outward = speed if watched.end else -speed
+        rest_speed = stop.number_of("rest_speed", values)
+        beyond = abs(float(watched.signal(observed)[0]))
+        if -outward > rest_speed and beyond < BACK * watched.tolerance * -outward:  # it comes from an impact
+            self.happened.pop()
+            watched.side = -float(watched.sign)
+            return
         velocity: dict[str, np.ndarray] | None = None  # too slow for an impulse
-        if (speed if watched.end else -speed) > stop.number_of("rest_speed", values):
+        if outward > rest_speed:
             restitution = stop.number_of("restitution", values)
             velocity = self.march.after_impact(observed, stop.joint, stop.freedom, restitution)
         watched.acting = velocity is None
