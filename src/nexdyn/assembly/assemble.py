@@ -23,6 +23,7 @@ from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.absolute.motion.tables import centres
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, closed_pose, flipped_joints, joint_gaps
+from nexdyn.assembly.followers import put_followers, put_joints, with_following
 from nexdyn.assembly.given import given_limit, given_mapping, given_names, given_time
 from nexdyn.assembly.loads import generalized_forces, joint_state, velocity_rows
 from nexdyn.assembly.notices import gaps_of, gaps_of_tree
@@ -122,11 +123,13 @@ def assemble(
     W = _weights(model, {} if weights is None else weights, locks, length)
     how = Closing(W, length, float(t), chosen_solver(solver), float(tolerance), max_iterations)
     targets = _targets(system, q0, "q0", described=start is None)
-    if isinstance(initial, AssemblyReport):
-        model = replace(model, near_start=initial.model.near_start)
-    model = model.started({**(start.near if start else {}), **targets.joints})
+    before = initial.report if isinstance(initial, WithReport) else initial
+    if isinstance(before, AssemblyReport):
+        model = replace(model, near_start=before.model.near_start)
+    model = model.started(start.near if start else {})
+    model = model.started(with_following(model, targets.joints))
     tree_gaps: dict[str, tuple[float, float]] = {}
-    redundancy, pose, held = _configuration(model, targets, start, how, tree_gaps)
+    redundancy, pose, held = _configuration(model, targets, start, how, given_names(locks, "locks"), tree_gaps)
     refuse_overdriven(model, redundancy, pose, how.W, length, how.t)
     report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length, t=how.t)  # type: ignore[arg-type]
     _check_closed(report, pose, how, held)
@@ -301,12 +304,13 @@ def _unit(q: np.ndarray, body: Any) -> np.ndarray:
 
 
 def _configuration(
-    model: AbsoluteModel, targets: Targets, begin: Start | None, how: Closing, tree_gaps: dict[str, tuple[float, float]]
-) -> tuple[Redundancy, Configuration, AbsoluteModel]:
+    model: AbsoluteModel, targets: Targets, begin: Start | None, how: Closing, locks: Sequence[str],
+    tree_gaps: dict[str, tuple[float, float]],
+) -> tuple[Redundancy, Configuration, AbsoluteModel]:  # fmt: skip
     """The assembled pose; where joints are given coordinates, they act as drivers that stand still, in the model returned.
 
-    tree_gaps: where joints of a mechanism without loops are put that stay open beside those that are given coordinates."""
-    start = model.q if begin is None else begin.q
+    locks: bodies that stay. tree_gaps: where joints of a mechanism without loops are put that stay open beside those that are given coordinates."""
+    start, fixed = model.q if begin is None else begin.q, [*targets.bodies, *locks]
     joints, asked = model.system.joints, targets.joints
     if targets.none:
         return *closed_pose(model, start, how), model
@@ -324,20 +328,32 @@ def _configuration(
             f"lengths; describe the pose of body {joint.child.name!r} instead"
         )
     else:
-        start = _carried(model, start, targets.bodies)
+        start = put_joints(model, _carried(model, start, targets.bodies), asked, fixed)
         how = _held_still(model, how, list(targets.bodies))
     drivers = [
         Driver(f"q0 of {name}" + f".{i}" * (len(asked[name]) > 1), name, float(x), freedom=i)
         for name in asked if name in measured
         for i, x in enumerate(asked[name])
     ]  # fmt: skip
-    held = absolute_model(model.system, held=drivers) if drivers else model
+    held = _turned_as(model, absolute_model(model.system, held=drivers)) if drivers else model
     redundancy, pose = closed_pose(held, start, how)
+    if pose.converged and not _placed(model, targets):
+        again = put_followers(model, start, pose.q, asked, fixed, how.t)
+        found = None if again is pose.q else closed_pose(held, again, how)
+        if found is not None and found[1].converged:
+            redundancy, pose = found
     if held is model:
         return redundancy, pose, model
     if not pose.converged:
         return Redundancy(redundancy.kept[: model.nc], [], []), pose, held
     return find_redundancy(model, pose.q, how.t), pose, model
+
+
+def _turned_as(model: AbsoluteModel, other: AbsoluteModel) -> AbsoluteModel:
+    """The other model of the same system, with its angles counted near where those of `model` are."""
+    known = dict(zip(model.followed, model.near_start.tolist(), strict=True))
+    near = [known.get(of, x) for of, x in zip(other.followed, other.near_start.tolist(), strict=True)]
+    return replace(other, near_start=np.array(near))
 
 
 def _held_still(model: AbsoluteModel, how: Closing, bodies: Sequence[str]) -> Closing:

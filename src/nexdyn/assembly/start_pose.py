@@ -75,18 +75,24 @@ def _from_body_to_body(
             own = _described(joint, model, gaps)
         else:
             own = joint_state(model, joint, *begin)[0]
-        frames, X_J = joint.frames(values), _joint_pose(joint, own, values)
-        X_PA, X_CB = (frames.R_AJ, frames.p_AJ), (frames.R_BJ, frames.p_BJ)
         a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
-        if outward:
-            R, p = compose(*compose(*compose(*_pose(start[a]), *X_PA), *X_J), *inverse(*X_CB))
-        else:
-            R, p = compose(*compose(*compose(*_pose(start[b]), *X_CB), *inverse(*X_J)), *inverse(*X_PA))
+        R, p = beyond(joint, own, values, pose_of(start[a if outward else b]), outward)
         start[b if outward else a] = [*quaternion(R), *p]
     return start
 
 
-def _pose(q: np.ndarray) -> Pose:
+def beyond(joint: Joint, own: np.ndarray, values: dict[str, float], near: Pose, outward: bool) -> Pose:
+    """The pose of the body beyond a joint with coordinates `own`, of its child where it goes outward, else of its parent, from that of
+    the other."""
+    frames, X_J = joint.frames(values), _joint_pose(joint, own, values)
+    X_PA, X_CB = (frames.R_AJ, frames.p_AJ), (frames.R_BJ, frames.p_BJ)
+    if outward:
+        return compose(*compose(*compose(*near, *X_PA), *X_J), *inverse(*X_CB))
+    return compose(*compose(*compose(*near, *X_CB), *inverse(*X_J)), *inverse(*X_PA))
+
+
+def pose_of(q: np.ndarray) -> Pose:
+    """The pose of seven numbers."""
     return rotation_matrix(q[:4]), q[4:].copy()
 
 

@@ -30,16 +30,18 @@ def _hang_on_one(system: System) -> bool:
     return len(set(children)) == len(children)
 
 
-def from_body_to_body(system: System, floating: Collection[str] = ()) -> Iterator[tuple[Joint, bool]]:
-    """Joints of a system without loops, each with whether its child follows from its parent, else its parent from its child: from the
-    ground, from bodies `floating`, which follow from none, and from one body of what is not joined to them."""
+def from_body_to_body(
+    system: System, floating: Collection[str] = (), rather: Collection[str] = ()
+) -> Iterator[tuple[Joint, bool]]:
+    """Joints that reach a body, each with whether its child follows from its parent, else its parent from its child: from the ground,
+    from bodies `floating`, which follow from none, and from one body of what is not joined to them, one of `rather` if there is."""
     joints_at: dict[str, list[Joint]] = {}
     for joint in system.joints.values():
         for body in (joint.parent.name, joint.child.name):
             joints_at.setdefault(body, []).append(joint)
     first = dict.fromkeys(("ground", *floating))
     reached = set(first)
-    for root in (*first, *system.bodies):
+    for root in (*first, *rather, *system.bodies):
         queue = [root] if root in first or root not in reached else []
         reached.add(root)
         for name in queue:

@@ -27,6 +27,7 @@ from nexdyn.absolute.motion.tables import block_places, centres, motion_tables, 
 from nexdyn.absolute.motion.turns import UNCOUNTED
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size, named_coordinates
 from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.assembly.followers import asked_angles
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport, WithReport
@@ -350,14 +351,14 @@ class BodySimulation(Runs):
         """The report of the assembly, and q, v, a (nb + 1, …), λ (nc,) to start from."""
         self._as_described, self._opened = not isinstance(initial, Result), False
         q0, v0 = named_coordinates(self.system, q0, "q0"), named_coordinates(self.system, v0, "v0")
-        start: Start | None = None
+        start: Start | AssemblyReport | None = None
         if isinstance(initial, AssemblyReport):
             if initial.model.system is not self.system:
                 raise InputError("initial is the report of another system")
             report = initial
             self.t = report.t
             if q0 is not None or v0 is not None:
-                start = Start(report.q, report.v)
+                start = report
         elif isinstance(initial, Result):
             self.t = float(initial.recording.t[-1])
             last = last_sample(initial)
@@ -402,10 +403,12 @@ class BodySimulation(Runs):
             recorded = initial.recording
             counted = recorded.followed  # without rows where nothing is counted
             if isinstance(recorded, BodyRecording) and counted.size and counted.shape[1:] == model.near_start.shape:
-                near = counted[-1].copy()
-                for k, (name, _) in enumerate(model.followed):
-                    if name in asked:
+                near, anew = counted[-1].copy(), asked_angles(self.system, asked)
+                for k, of in enumerate(model.followed):
+                    if of in anew:
                         near[k] = model.near_start[k]
+                for k, path in model.wound:
+                    near[k] += sum(sign * (near[place] - counted[-1, place]) for place, sign in path)
                 return model.counted(q, near)
             near, known = model.near(q, self.t), known_angles(initial)
             for k, of in enumerate(model.followed):

@@ -18,6 +18,7 @@ from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.model.redundancy import find_redundancy
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.closing import Closing
+from nexdyn.assembly.followers import asked_angles
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.notices import Notice, moved_starts
 from nexdyn.assembly.redundant import structural_rows
@@ -234,9 +235,9 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     if isinstance(initial, Result) and initial.recording.followed.size:
         near, at = closed.compiled_rows.tables.near, closed.compiled_rows.near
         known = dict(zip(initial.observed.labels.dims["counter"], initial.recording.followed[-1], strict=True))
-        asked = set(q0) if isinstance(q0, Mapping) else set()
+        asked = asked_angles(system, q0) if isinstance(q0, Mapping) else set()
         for of, place in at.items():
-            if of[0] not in asked:
+            if of not in asked:
                 near[place] = known.get(" ".join(of), near[place])
     return ClosedSystem(system, model, options, closed, always, report, moved, start, opened, turned_over)
 
