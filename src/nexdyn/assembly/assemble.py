@@ -23,7 +23,7 @@ from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.absolute.motion.tables import centres
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, closed_pose, flipped_joints, joint_gaps
-from nexdyn.assembly.followers import put_followers, put_joints, with_following
+from nexdyn.assembly.followers import carried, put_followers, put_joints, with_following
 from nexdyn.assembly.given import given_limit, given_mapping, given_names, given_time
 from nexdyn.assembly.loads import generalized_forces, joint_state, velocity_rows
 from nexdyn.assembly.notices import gaps_of, gaps_of_tree
@@ -38,7 +38,7 @@ from nexdyn.model.driver import Driver, orientation_wrong_at
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
-from nexdyn.spatial.rotations import quaternion, rotation_matrix
+from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.tree.core.compile import joint_class
 from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
@@ -309,7 +309,8 @@ def _configuration(
 ) -> tuple[Redundancy, Configuration, AbsoluteModel]:  # fmt: skip
     """The assembled pose; where joints are given coordinates, they act as drivers that stand still, in the model returned.
 
-    locks: bodies that stay. tree_gaps: where joints of a mechanism without loops are put that stay open beside those that are given coordinates."""
+    locks: bodies that stay.
+    tree_gaps: where joints of a mechanism without loops are put that stay open beside those that are given coordinates."""
     start, fixed = model.q if begin is None else begin.q, [*targets.bodies, *locks]
     joints, asked = model.system.joints, targets.joints
     if targets.none:
@@ -328,7 +329,7 @@ def _configuration(
             f"lengths; describe the pose of body {joint.child.name!r} instead"
         )
     else:
-        start = put_joints(model, _carried(model, start, targets.bodies), asked, fixed)
+        start = put_joints(model, carried(model, start, targets.bodies), asked, fixed)
         how = _held_still(model, how, list(targets.bodies))
     drivers = [
         Driver(f"q0 of {name}" + f".{i}" * (len(asked[name]) > 1), name, float(x), freedom=i)
@@ -372,34 +373,6 @@ def _placed(model: AbsoluteModel, targets: Targets) -> bool:
     return any(len(joints[name].coordinates) != joints[name].nq for name in targets.joints) and without_loops(
         model.system
     )
-
-
-def _carried(model: AbsoluteModel, start: np.ndarray, bodies: Mapping[str, np.ndarray]) -> np.ndarray:
-    """`start` with floating bodies where they are wanted, and as one with each what joints join to it."""
-    out = start.copy()
-    for name, x in bodies.items():
-        i = model.body_index[name]
-        R = rotation_matrix(x[:4]) @ rotation_matrix(start[i, :4]).T
-        for k in _joined(model, i):
-            turned = R @ rotation_matrix(start[k, :4])
-            out[k] = [*quaternion(turned), *(x[4:] + R @ (start[k, 4:] - start[i, 4:]))]
-        out[i] = x
-    return out
-
-
-def _joined(model: AbsoluteModel, i: int) -> set[int]:
-    """Body i and those that joints join to it, but for the ground."""
-    found, edge = {i}, [i]
-    pairs = [
-        (model.body_index[joint.parent.name], model.body_index[joint.child.name])
-        for joint in model.system.joints.values()
-    ]
-    while edge:
-        k = edge.pop()
-        more = {b for a, b in pairs if a == k} | {a for a, b in pairs if b == k}
-        edge += list(more - found - {0})
-        found |= more - {0}
-    return found
 
 
 def _guessed_velocity(

@@ -21,7 +21,7 @@ from nexdyn.model.coupling import Coupled, Law
 from nexdyn.model.joint import Joint, is_angle
 from nexdyn.model.system import System
 from nexdyn.spatial.poses import compose, inverse
-from nexdyn.spatial.rotations import quaternion
+from nexdyn.spatial.rotations import quaternion, rotation_matrix
 
 if TYPE_CHECKING:
     from nexdyn.absolute.model.model import AbsoluteModel
@@ -81,10 +81,10 @@ def put_joints(
     if not wanted:
         return start
     still, out = np.zeros((len(start), 6)), start.copy()
-    carried = {name: (np.eye(3), np.zeros(3)) for name in ("ground", *model.system.bodies)}
+    moves = {name: (np.eye(3), np.zeros(3)) for name in ("ground", *model.system.bodies)}
     for joint, outward, closes in _outward(model.system, fixed):
         near, far = (joint.parent.name, joint.child.name) if outward else (joint.child.name, joint.parent.name)
-        carried[far] = carried[near]
+        moves[far] = moves[near]
         if joint.name in wanted and not closes and len(joint.coordinates) == joint.nq:
             now = joint_state(model, joint, start, still)[0]
             own = now.copy()
@@ -92,14 +92,42 @@ def put_joints(
                 own[m] = x
             if any(_differs(joint, m, own[m] - now[m]) for m in range(joint.nq)):
                 a = pose_of(start[model.body_index[near]])
-                there = compose(*carried[near], *beyond(joint, own, model.system.values, a, outward))
-                carried[far] = compose(*there, *inverse(*pose_of(start[model.body_index[far]])))
-    for name, (R, p) in carried.items():
+                there = compose(*moves[near], *beyond(joint, own, model.system.values, a, outward))
+                moves[far] = compose(*there, *inverse(*pose_of(start[model.body_index[far]])))
+    for name, (R, p) in moves.items():
         if (R != np.eye(3)).any() or p.any():
             i = model.body_index[name]
             R_new, p_new = compose(R, p, *pose_of(start[i]))
             out[i] = [*quaternion(R_new), *p_new]
     return out
+
+
+def carried(model: AbsoluteModel, start: np.ndarray, bodies: Mapping[str, np.ndarray]) -> np.ndarray:
+    """`start` with floating bodies where they are wanted, and as one with each what joints join to it."""
+    out = start.copy()
+    for name, x in bodies.items():
+        i = model.body_index[name]
+        R = rotation_matrix(x[:4]) @ rotation_matrix(start[i, :4]).T
+        for k in _joined(model, i):
+            turned = R @ rotation_matrix(start[k, :4])
+            out[k] = [*quaternion(turned), *(x[4:] + R @ (start[k, 4:] - start[i, 4:]))]
+        out[i] = x
+    return out
+
+
+def _joined(model: AbsoluteModel, i: int) -> set[int]:
+    """Body i and those that joints join to it, but for the ground."""
+    found, edge = {i}, [i]
+    pairs = [
+        (model.body_index[joint.parent.name], model.body_index[joint.child.name])
+        for joint in model.system.joints.values()
+    ]
+    while edge:
+        k = edge.pop()
+        more = {b for a, b in pairs if a == k} | {a for a, b in pairs if b == k}
+        edge += list(more - found - {0})
+        found |= more - {0}
+    return found
 
 
 def put_followers(
