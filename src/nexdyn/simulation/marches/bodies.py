@@ -139,6 +139,7 @@ class BodySimulation(Runs):
         self._touching = may_touch(system.forces.values()) & self._watches
         self._stiff = stiff_pairs(model, self._touching)
         self.tables = motion_tables(model, self.kept, mechanism_length(model), self._stiff)
+        self._lend()
         self.state = new_state(self.tables, self._start_near(state[0], initial, q0))
         self.acts = acting(model, self.tables)
         self._coupled = ~self._touching
@@ -180,6 +181,9 @@ class BodySimulation(Runs):
         self._start_march()
         if type(self) is BodySimulation:
             self._go_on(initial, q0, v0)
+
+    def _lend(self) -> None:
+        """Bodies borrow inertia as ``spatial.borrowed`` says."""
 
     def _go_on(self, initial: Any, q0: Any, v0: Any) -> None:
         """From all of the state of a run's end, and record it."""

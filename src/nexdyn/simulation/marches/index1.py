@@ -23,6 +23,7 @@ from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.system import System
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.simulation.kept import LOST, bound_of
+from nexdyn.simulation.lent import lend_of_own
 from nexdyn.simulation.march import NONE, Leg, Look, March, Pace, unseen
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.orientations import impossible_orientation
@@ -91,6 +92,9 @@ class IndexOneSimulation(BodySimulation):
             self._rows.clear()
             self._sample()
         self._go_on(*(options.get(name) for name in ("initial", "q0", "v0")))
+
+    def _lend(self) -> None:
+        lend_of_own(self.tables.spare, self.tables.body)
 
     @property
     def kind(self) -> str:

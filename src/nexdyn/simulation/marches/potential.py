@@ -48,12 +48,14 @@ from nexdyn.potential.tables import (
     Groups,
     LoadEntries,
     PointEntries,
+    PotentialModel,
     Run,
     SpringEntries,
     ThinBodies,
 )
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import of_fields
+from nexdyn.simulation.lent import lend_of_own
 from nexdyn.simulation.march import Leg, Look, March, Memory
 from nexdyn.simulation.marches.bodies import SHORT, BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.marches.uneven import settled
@@ -108,7 +110,7 @@ class PotentialSimulation(BodySimulation):
             springs.skin > 0.0, np.append(touching, False)[np.minimum(loads.index[:, 1], len(touching))]
         )
         self._coupled, self._springs = ~self._touching, len(springs.skin)
-        self._tables = self._model_with(blocks=self._blocks())
+        self._tables = self._new_tables()
         self.driver_functions = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
         near = self._start_near(q, initial, q0)
         self._motion = new_state(self._tables, model.mass, q, v, near)
@@ -136,6 +138,12 @@ class PotentialSimulation(BodySimulation):
         if self._touching.any():
             self._couple()
         self._go_on(initial, q0, v0)
+
+    def _new_tables(self) -> PotentialModel:
+        """The tables of the model, bodies that may touch in one block."""
+        tables: PotentialModel = self._model_with(blocks=self._blocks())
+        lend_of_own(tables.spare, tables.mass)
+        return tables
 
     def independent_rows(self) -> np.ndarray:
         return kept_rows(self.report)
@@ -214,7 +222,7 @@ class PotentialSimulation(BodySimulation):
     def _couple_those(self, coupled: np.ndarray) -> None:
         """A Hessian with blocks for these springs and loads."""
         self._coupled = coupled
-        self._tables = with_blocks(self._tables, self._model_with(blocks=self._blocks()))
+        self._tables = with_blocks(self._tables, self._new_tables())
         fresh = new_work(self._tables, self._motion)
         self._work = self._work._replace(**{name: getattr(fresh, name) for name in OF_HESSIAN})
 
