@@ -39,7 +39,7 @@ from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import angles_along
 
 MANY_FORCES = 50
-"""So many forces are not looked at where nobody asks for them."""
+"""From this many forces on, quantities that do not depend on forces are computed without them."""
 NUMBERS = 36
 """Numbers that an observation holds a body and sample: a pose, and four spatial vectors."""
 KEPT_BYTES = 128 * 2**20
@@ -199,7 +199,7 @@ class Observed:
     def _look(
         self, with_forces: bool, keep: bool, whole: Callable[[], Observation], forceless: Callable[[], Observation]
     ) -> Observation:
-        """Samples with the forces that act, where they are asked for, or few and do not fail, so that who asks for them next finds them."""
+        """Samples with the applied forces where these are requested, or are few and do not fail: the next request then finds them."""
         if with_forces or len(self.tree.system.forces) < MANY_FORCES:
             try:
                 seen = whole()

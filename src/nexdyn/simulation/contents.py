@@ -1,8 +1,8 @@
-"""What objects consist of: the items, attributes and other contents by which one is told from another of its class.
+"""What objects consist of: the items, attributes and other contents that distinguish one from another of its class.
 
     object → items, where its class is one of Python's containers, numbers or texts, or is made of one
            → attributes, in ``__dict__`` and in slots
-           → what else a class made of C keeps, where it tells it: for ``pickle``, or as memory, by a reference, as a place in a file
+           → what else a class made of C keeps, where it can be read: by ``pickle``, or as memory, by a reference, as a place in a file
 
 What names of a module a function follows (``random.random``, ``numpy.random.rand``) is here too: some are methods of an object that the
 module hides.
@@ -27,11 +27,11 @@ from contextlib import suppress
 from typing import Any
 
 PLAIN_KINDS = (bool, int, float, complex, str, bytes, bytearray, list, tuple, set, frozenset, dict)
-"""Python's own numbers, texts and containers, whose subclasses have attributes and methods beside their contents."""
+"""Python's own numbers, texts and containers. Their subclasses have attributes and methods as well as contents."""
 WEAK_REFERENCES: tuple[Any, ...] = (weakref.ref, *weakref.ProxyTypes)
 C_FUNCTION: Any = ctypes._CFuncPtr  # type: ignore[attr-defined]
 C_FIELD = type(type("One", (ctypes.Structure,), {"_fields_": [("x", ctypes.c_int)]}).x)  # type: ignore[attr-defined]
-"""What structures of C have in place of their fields, which ``_fields_`` tells."""
+"""What structures of C have in place of their fields, which ``_fields_`` names."""
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
 _OF_INSTANCES = ("__dict__", "__weakref__")
 _BETWEEN = frozenset(["CACHE", "COPY", "EXTENDED_ARG", "NOP", "PUSH_NULL", "SWAP"])

@@ -4,7 +4,7 @@
 
 All that a result may depend on goes in: numbers to their last bit; of functions the byte code, constants, the names that they
 use, defaults, closures, attributes, and the functions and values of their module that they name; of objects their class and
-attributes, and what classes made of C keep beside these (``contents``); of meshes what is in their files. What is installed (the
+attributes, and what classes made of C keep in addition (``contents``); of meshes what is in their files. What is installed (the
 standard library, packages) counts by name and version; what only has a name of that kind, as a function that wraps one of a package,
 does not. What cannot be distinguished from another of its kind raises `OpaqueError`: equality of two studies is then unknown.
 

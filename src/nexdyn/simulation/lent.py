@@ -2,7 +2,8 @@
 
     S = 1e-3 tr J  of a body that is thin about an axis,  0 of another that has inertia         (``spatial.borrowed`` has the others)
 
-An iteration leaves S/(J + S) of what it looks for. Of a wheel that is tiny beside the mechanism a part of m L² would leave all of it.
+An iteration leaves the part S/(J + S) of the error. For a wheel that is tiny compared with the mechanism, S as a part of m L² would
+leave all of it.
 """
 
 from __future__ import annotations

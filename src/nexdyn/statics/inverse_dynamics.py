@@ -138,9 +138,9 @@ def inverse_dynamics(
 
     States of forces (integrals, lags, samples, bristles) go along with the motion, from those described on; a Result that
     has recorded them keeps its own. Drivers of the system are not for inverse dynamics: the motion says what they would.
-    Turns of torsion springs are those that the run of a Result has counted; of a table they are told by its rates.
+    Turns of torsion springs are those that the run of a Result has counted; for a table they follow from its rates.
     Raises InputError; SolveError where joints and actuators cannot balance the motion, a loop cannot follow the table, or samples are too
-    far apart to tell turns of a spring.
+    far apart to count turns of a spring.
     """
     if type(window) is not int or window < DEGREE + 1 or window % 2 == 0:
         raise InputError(f"window is {window!r}; an odd whole number of samples, {DEGREE + 1} or more, is needed")

@@ -1,6 +1,6 @@
 """Angles of torsion springs along a motion that is given, whole turns among them.
 
-A run counts them as it goes, and records them. Of any other motion they are told between samples by the rates at both,
+A run counts turns and records them. For any other motion they follow from the rates at both ends of each interval,
 
     θ_k − θ_(k−1) = the turn that the poses allow nearest to  h (θ̇_(k−1) + θ̇_k)/2
 

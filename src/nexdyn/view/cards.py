@@ -37,7 +37,7 @@ OF_BODY = (
     ("position", "position", "m"), ("quaternion", "orientation", "1"), ("velocity", "velocity", "m/s"),
     ("angular velocity", "angular_velocity", "rad/s"),
 )  # fmt: skip
-"""What is told of a body: its name, the quantity of a result, its unit."""
+"""Quantities of a body on its card: the label, the quantity of a result, the unit."""
 
 
 class Row(NamedTuple):

@@ -175,7 +175,7 @@ class Studio:
         return np.concatenate([R_own, R, R_over]), np.concatenate([p_own, p, p_over])
 
     def _followed(self, t: float) -> np.ndarray:
-        """How far the followed body has gone since the start; with nobody to follow, the middle of all that travels far."""
+        """Displacement of the followed body since the start; without one, that of the middle of all that travels far."""
         if self._follow is None:
             if self._path is None:
                 return np.zeros(3)
