@@ -94,7 +94,7 @@ class IndexOneSimulation(BodySimulation):
         self._go_on(*(options.get(name) for name in ("initial", "q0", "v0")))
 
     def _lend(self) -> None:
-        lend_of_own(self.tables.spare, self.tables.body)
+        lend_of_own(self.tables.spare, self.tables.body, self.model.mass)
 
     @property
     def kind(self) -> str:

@@ -142,7 +142,7 @@ class PotentialSimulation(BodySimulation):
     def _new_tables(self) -> PotentialModel:
         """The tables of the model, bodies that may touch in one block."""
         tables: PotentialModel = self._model_with(blocks=self._blocks())
-        lend_of_own(tables.spare, tables.mass)
+        lend_of_own(tables.spare, tables.mass, self.model.mass)
         return tables
 
     def independent_rows(self) -> np.ndarray:
