@@ -329,7 +329,7 @@ def _configuration(
             f"lengths; describe the pose of body {joint.child.name!r} instead"
         )
     else:
-        start = put_joints(model, carried(model, start, targets.bodies), asked, fixed)
+        start = put_joints(model, carried(model, start, targets.bodies), asked, fixed, mechanism_length(model))
         how = _held_still(model, how, list(targets.bodies))
     drivers = [
         Driver(f"q0 of {name}" + f".{i}" * (len(asked[name]) > 1), name, float(x), freedom=i)
@@ -339,7 +339,7 @@ def _configuration(
     held = _turned_as(model, absolute_model(model.system, held=drivers)) if drivers else model
     redundancy, pose = closed_pose(held, start, how)
     if pose.converged and not _placed(model, targets):
-        again = put_followers(model, start, pose.q, asked, fixed, how.t)
+        again = put_followers(model, start, pose.q, asked, fixed, how.t, mechanism_length(model))
         found = None if again is pose.q else closed_pose(held, again, how)
         if found is not None and found[1].converged:
             redundancy, pose = found

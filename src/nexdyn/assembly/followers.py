@@ -30,7 +30,7 @@ Place = tuple[str, int]
 """A joint, and which of its coordinates."""
 
 THERE = 1e-14
-"""Least change of a coordinate for which bodies are moved."""
+"""Least change of a coordinate for which bodies are moved, of a length as a part of the mechanism's."""
 
 
 def following(system: System, given: Mapping[str, np.ndarray]) -> dict[Place, float]:
@@ -71,10 +71,10 @@ def with_following(model: AbsoluteModel, given: Mapping[str, np.ndarray]) -> dic
 
 
 def put_joints(
-    model: AbsoluteModel, start: np.ndarray, given: Mapping[str, np.ndarray], fixed: Collection[str]
+    model: AbsoluteModel, start: np.ndarray, given: Mapping[str, np.ndarray], fixed: Collection[str], length: float
 ) -> np.ndarray:
     """The pose `start` (nb + 1, 7) with joints at the coordinates `given`, and those that follow them: of those that close no loop.
-    fixed: bodies that stay."""
+    fixed: bodies that stay; length: of the mechanism [m]."""
     wanted = {name: dict(enumerate(x)) for name, x in given.items()}
     for (name, m), x in following(model.system, given).items():
         wanted.setdefault(name, {})[m] = x
@@ -90,7 +90,7 @@ def put_joints(
             own = now.copy()
             for m, x in wanted[joint.name].items():
                 own[m] = x
-            if any(_differs(joint, m, own[m] - now[m]) for m in range(joint.nq)):
+            if any(_differs(joint, m, own[m] - now[m], length) for m in range(joint.nq)):
                 a = pose_of(start[model.body_index[near]])
                 there = compose(*moves[near], *beyond(joint, own, model.system.values, a, outward))
                 moves[far] = compose(*there, *inverse(*pose_of(start[model.body_index[far]])))
@@ -132,7 +132,7 @@ def _joined(model: AbsoluteModel, i: int) -> set[int]:
 
 def put_followers(
     model: AbsoluteModel, start: np.ndarray, closed: np.ndarray, given: Mapping[str, np.ndarray],
-    fixed: Collection[str], t: float,
+    fixed: Collection[str], t: float, length: float,
 ) -> np.ndarray:  # fmt: skip
     """The pose `closed` (nb + 1, 7), into which loops have moved from `start`, with joints that follow those of the loops where they
     are asked to be, and others that close no loop where they were; the same array where nothing follows joints of loops."""
@@ -151,12 +151,14 @@ def put_followers(
     led = {name for name, _ in following(model.system, known)} - {name for name, _ in following(model.system, given)}
     if not led & alone:
         return closed
-    return put_joints(model, closed, {**coordinates(alone - led, start), **known}, fixed)
+    return put_joints(model, closed, {**coordinates(alone - led, start), **known}, fixed, length)
 
 
-def _differs(joint: Joint, m: int, change: float) -> bool:
+def _differs(joint: Joint, m: int, change: float, length: float) -> bool:
     """Whether a change of a coordinate moves bodies: whole turns of an angle do not."""
-    if is_angle(joint.coordinates[m]) and not joint.advances:
+    if not is_angle(joint.coordinates[m]):
+        return abs(change) > THERE * length
+    if not joint.advances:
         change -= 2.0 * np.pi * np.round(change / (2.0 * np.pi))
     return abs(change) > THERE
 
