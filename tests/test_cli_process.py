@@ -119,6 +119,29 @@ def read_until(screen: int, text: bytes, limit: float = 300.0) -> bytes:
     return words
 
 
+CAUGHT_WITHIN_EXEC = """
+import sys
+from nexdyn.cli import door
+
+def interrupted(*_):
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return 0
+
+door._answered = interrupted
+sys.exit(door.main(["view"]))
+"""
+
+
+@posix
+def test_ctrl_c_while_python_makes_a_class_leaves_the_exit_code(tmp_path: Path) -> None:
+    """CPython would kill itself at the end of `python -m nexdyn`."""
+    (tmp_path / "caught.py").write_text(CAUGHT_WITHIN_EXEC)
+    done = subprocess.run([sys.executable, "-m", "caught"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @posix
 @pytest.mark.parametrize(
     ("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)], ids=["colours", "NO_COLOR"]

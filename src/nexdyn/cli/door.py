@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = DONE
     try:
         code = _answered(given, "--json" in options, debug)
+        _forget_interrupts()
         sys.stdout.flush()
     except BrokenPipeError:
         _leave_stdout()
@@ -66,6 +67,12 @@ def _answered(given: list[str], as_json: bool, debug: bool) -> int:
     else:
         terminal.say_error(failure.message)
     return failure.code
+
+
+def _forget_interrupts() -> None:
+    """Let the command end with its own exit code. Where Ctrl-C comes while Python makes a dataclass, which it does by `exec` of a text,
+    CPython notes an interrupt that nobody catches, and at the end of `python -m` kills itself by SIGINT; the next `exec` forgets that."""
+    exec("")
 
 
 def _leave_stdout() -> None:
