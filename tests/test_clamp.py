@@ -322,3 +322,50 @@ def test_a_doubled_joint_is_no_singular_pose(joint: Any, bdf2: bool) -> None:
     result = nx.simulate(system, 2.0, nx.ImplicitEuler(2e-3, bdf2=bdf2))
     assert not result.warnings
     assert result.recording.violation.max() < 1e-9
+
+
+def gripped(joint: str, when: float) -> nx.System:
+    """An arm on a hinge and a link on it that swings; a clamp takes hold of the two bodies that the second joint holds already."""
+    system = nx.System("grip", gravity=(0, 0, -G))
+    for name, x in (("a", 0.2), ("b", 0.6)):
+        system.add_body(name, mass=1.0, inertia=(0.02, 0.03, 0.025), position=(x, 0, 0))
+    system.add_joint(nx.Revolute("root", "ground", "a", at=(0, 0, 0), axis=(0, 1, 0)))
+    if joint == "ball":
+        system.add_joint(nx.Spherical("own", "a", "b", at=(0.4, 0, 0), v0=(0.5, 1.0, 0.2)))
+    else:
+        system.add_joint(nx.Revolute("own", "a", "b", at=(0.4, 0, 0), axis=(0, 1, 0), v0=1.0))
+    system.add_joint(nx.Clamp("grip", "a", "b", on=False))
+    system.add_event(nx.Event("grips", time=when, on="grip"))
+    return system
+
+
+@pytest.mark.parametrize("when", [0.04, 0.04003], ids=["between steps", "within a step"])
+@pytest.mark.parametrize("joint", ["ball", "hinge"])
+def test_a_clamp_and_the_joint_beside_it_share_a_load_in_one_way_whatever_the_step(joint: str, when: float) -> None:
+    """Their forces are not unique; those that balance each other stay what they are, and the sum is what the bodies need."""
+    true = nx.simulate(gripped(joint, when), 0.06, method=nx.HHT(dt=1e-4))
+
+    def both(result: nx.Result, k: int = -1) -> np.ndarray:
+        """The moments and forces of joint and clamp on the link, about its origin, in the world."""
+        R, p = (np.asarray(x.sel(body="a"))[k] for x in (result.rotation(), result.position()))
+        at = np.asarray(result.position().sel(body="b"))[k]
+        out = np.zeros(6)
+        for name in ("own", "grip"):
+            frames = result.system.joint(name).frames(result.system.values)
+            force, moment = (R @ frames.R_AJ @ x for x in np.split(np.asarray(result.reaction(name))[k], 2))
+            out += [*(moment + np.cross(p + R @ frames.p_AJ - at, force)), *force]
+        return out
+
+    seen = []
+    for method, error in (
+        (nx.ImplicitEuler(1e-3, bdf2=True), 1e-3), (nx.ImplicitEuler(1e-5, bdf2=True), 1e-4), (nx.ImplicitEuler(1e-4), 2e-3),
+    ):  # fmt: skip
+        result = nx.simulate(gripped(joint, when), 0.06, method=method)
+        np.testing.assert_allclose(both(result), both(true), rtol=0, atol=error * np.abs(both(true)).max())
+        largest = float(result.peaks()["force"].max())
+        assert largest == pytest.approx(float(true.peaks()["force"].max()), rel=1e-3)
+        after = np.asarray(result.t) > result.events[0]["time"]
+        each = np.concatenate([np.asarray(result.reaction(name))[after] for name in ("own", "grip")], axis=1)
+        assert np.abs(np.diff(each, axis=0)).max() < 0.06  # of 20 ms, in which they change by 0.5
+        seen.append(each[-1])
+    np.testing.assert_allclose(seen[1:], [seen[0]] * 2, rtol=0, atol=2e-3)

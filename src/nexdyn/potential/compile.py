@@ -49,11 +49,11 @@ NO_ANGLES = np.zeros((0, 3), dtype=np.int64), np.zeros((0, 24))
 def potential_model(
     mass: np.ndarray, gravity: np.ndarray, tables: ConstraintTables, hinges: Sequence[int],
     functions: Sequence[Function], length: float, springs: Springs, loads: Loads, contacts: Contacts,
-    angles: tuple[np.ndarray, np.ndarray] = NO_ANGLES, blocks: tuple[np.ndarray, np.ndarray] | None = None,
+    angles: tuple[np.ndarray, np.ndarray] = NO_ANGLES, repeats: bool = False, blocks: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> PotentialModel:  # fmt: skip
     """The model. mass (nb + 1, 10): m, m c, inertia about the body's origin; hinges: the pairs that are revolute joints; angles:
-    those that are counted (``constraints.turns``), and their frames; blocks: which springs and which loads the Hessian has blocks for, all
-    by default."""
+    those that are counted (``constraints.turns``), and their frames; repeats: whether rows repeat others; blocks: which springs and
+    which loads the Hessian has blocks for, all by default."""
     nb = len(mass) - 1
     com = centres(mass)
     central = central_masses(mass)
@@ -91,7 +91,8 @@ def potential_model(
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
         energies, _loads(loads, plan, com, np.zeros(0) if energies is None else energies.data), _contacts(contacts), plan, diagonal,
         borrowed(central[:, 0], inertias(central), length, tables.pairs), float(length), reach,
-        _units(tables, groups, found.row_of, reach), island, np.array([island[bodies[0]] for bodies in found.bodies], dtype=np.int64),
+        _units(tables, groups, found.row_of, reach), repeats, island,
+        np.array([island[bodies[0]] for bodies in found.bodies], dtype=np.int64),
         *angles, _expected(tables, angles[0]),
     )  # fmt: skip
 

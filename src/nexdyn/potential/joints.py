@@ -366,13 +366,13 @@ def along_row(model, i, r, J, d):
 
 
 @formula
-def subtract_penalty(model, weight, mu, C, J, out):
-    """out (nb, 8) ← out − Jᵀ (μ − weight) C."""
+def subtract_rows(model, y, J, out):
+    """out (nb, 8) ← out − Jᵀ y, y (nr,)."""
     groups, x, J_a, J_b = Groups(model.groups), ForceRows(out, 0), ForceRows(J, 0), ForceRows(J, WIDTH)
     for i in range(len(groups)):
         group, coupled = groups[i], CoupledRows(model.groups)[i]
         for r in range(group.first, group.first + group.count):
-            s = (mu[r] - weight[r]) * C[r]
+            s = y[r]
             if group.kind == COUPLED:
                 for slot in range(coupled.slot, coupled.slot + coupled.slots):
                     body = model.slot_body[slot] - 1

@@ -22,7 +22,7 @@ from nexdyn.potential import gravity, inertia, rod
 from nexdyn.potential.blocks import add_upper
 from nexdyn.potential.contact import add_contacts, add_contacts_hessian
 from nexdyn.potential.increments import chart_curvature, coefficients, series_matrix
-from nexdyn.potential.joints import add_joints, add_joints_hessian, subtract_penalty, upper
+from nexdyn.potential.joints import add_joints, add_joints_hessian, subtract_rows, upper
 from nexdyn.potential.loads import add_loads, add_loads_hessian
 from nexdyn.potential.springs import add_springs, add_springs_hessian
 from nexdyn.potential.tables import Masses, ThinBodies
@@ -143,7 +143,10 @@ def direction(model, weight, mu, work):
     for i in range(len(step)):
         for k in range(WIDTH):
             step[i, k] = -g[i, k]
-    subtract_penalty(model, weight, mu, work.C, work.J, step)
+    y = work.change
+    for r in range(len(y)):
+        y[r] = (mu[r] - weight[r]) * work.C[r]
+    subtract_rows(model, y, work.J, step)
     solve(model.plan, work.blocks, step)
     for i in range(len(step)):
         if work.still[i + 1] > 0.0:

@@ -12,6 +12,9 @@ is what is solved, with Δλ eliminated: Newton's method for the minimum on C = 
 is judged by E with the multipliers λ⁺ and a small penalty; by these dᵀ∇E = −dᵀ H d − μ |C|² < 0 where C + J d = 0. A
 large penalty would follow the curved C = 0 in tiny steps. x and λ start from the last step. It ends when |C + J d| = |Δλ|/μ
 and what is left of x are small, in each of the ``islands`` by itself; where |C + J d| does not fall to a quarter, μ grows tenfold.
+
+Where rows repeat others, Jᵀ n = 0, the equations say nothing of n in λ, and rounding of C times μ is added to it with each step. The
+factors of a step tell it from the rest, Jᵀ μ J being nearly all of H:   λ ← μ J H⁻¹ Jᵀ λ + what that leaves of the rest, once more
 """
 
 from __future__ import annotations
@@ -20,10 +23,12 @@ from typing import Any
 
 from nexdyn.constraints.turns import Angles
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, outlined
+from nexdyn.linalg.ldl import solve as by_factors
+from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential.contact import take_pressure
 from nexdyn.potential.islands import LARGE, largest_error, remember_errors, rest, wake
-from nexdyn.potential.joints import along_row
+from nexdyn.potential.joints import along_row, subtract_rows
 from nexdyn.potential.minimum import (
     FLATTER,
     OK,
@@ -63,8 +68,7 @@ singular poses, where rows all but repeat each other, what rounding leaves of C 
 MINIMUM = 1e-9
 """The same for the published loop, where the gradient tells it."""
 EXPECTED = 0.75
-"""Part of what multipliers are expected to be from which they start. Along rows that repeat others the equations say nothing of
-them: rounding, C times μ, is added with each step, and would grow without end; so it fades."""
+"""Part of what multipliers are expected to be from which they start."""
 FEW = 1e-15
 """What rounding leaves of a rotation, or of a displacement beside the size of bodies."""
 CLOSED = 1e-10
@@ -193,6 +197,33 @@ def at_minimum(model, work, for_turn, for_shift):
     return True
 
 
+@outlined
+def forget_stress(model, state, work):
+    """Take out of λ what puts no force on the bodies, by the factors of the step; of what does it leaves (H₀/Jᵀ μ J)²."""
+    lam, mu, left, step, groups = state.lam, state.mu, work.change, work.step, Groups(model.groups)
+    for r in range(len(lam)):
+        left[r], lam[r] = lam[r], 0.0
+    for _ in range(2):
+        for i in range(len(step)):
+            for k in range(WIDTH):
+                step[i, k] = 0.0
+        subtract_rows(model, left, work.J, step)
+        by_factors(model.plan, work.blocks, step)
+        for i in range(len(groups)):
+            for r in range(groups[i].first, groups[i].first + groups[i].count):
+                told = -mu[r] * along_row(model, i, r, work.J, step)
+                lam[r] += told
+                left[r] -= told
+
+
+@formula
+def end(model, state, work):
+    """Go to the minimum, the whole of the last step."""
+    go(work, 1.0)
+    if model.repeats:
+        forget_stress(model, state, work)
+
+
 @defines(solve)
 def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
     lam, mu, weight, run = state.lam, state.mu, work.weight, Run(state.run)
@@ -232,10 +263,10 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
         rate = min(1.0, error / error_before) if error_before < LARGE else 1.0
         stays = error > SHRINKS * error_before and abs(slope) <= rounding
         if gap <= CLOSED and (error * rate <= SMALL or stays):
-            go(work, 1.0)
+            end(model, state, work)
             return OK, 0, steps, gap
         if len(work.islands) > 1 and rest(model, work, CLOSED, SMALL):
-            go(work, 1.0)
+            end(model, state, work)
             return OK, 0, steps, gap
         E, rounding, doubt, failed, alpha = search(model, lam, weight, t, dt, work, E + raised, slope)
         remember_errors(work, alpha > SHORT)

@@ -327,6 +327,8 @@ class PotentialModel(NamedTuple):
     reach: float
     units: Any
     """(nr,) what makes numbers of the rows, lengths beside `reach`."""
+    repeats: bool
+    """Whether rows repeat others."""
     island: Any
     """int64 (nb + 1,) of each body the island, of those that blocks of the Hessian join; −1 of the ground. of_group (ng,): of each group of
     rows."""

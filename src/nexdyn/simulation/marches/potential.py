@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.absolute.model.choice import stresses_here
 from nexdyn.absolute.model.configuration import row_units
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
@@ -58,7 +59,7 @@ from nexdyn.simulation.continuing import of_fields
 from nexdyn.simulation.lent import lend_of_own
 from nexdyn.simulation.march import Leg, Look, March, Memory
 from nexdyn.simulation.marches.bodies import SHORT, BodySimulation, refuse_velocity_rows
-from nexdyn.simulation.marches.uneven import settled
+from nexdyn.simulation.marches.uneven import settled, without_stress
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
@@ -99,11 +100,13 @@ class PotentialSimulation(BodySimulation):
         model = self.model = self.report.model
         refuse_velocity_rows(model, "nx.ImplicitEuler()")
         self.kept = np.ones(model.nc, dtype=bool)  # rows that repeat others do no harm
+        self._alone = kept_rows(self.report)
+        self._repeats = bool((model.acting & ~self._alone).any())
         hinges = [k for k, joint in enumerate(system.joints.values()) if joint.kind == "revolute"]
         springs, loads, contacts = springs_and_loads(system, model.body_index)
         self._model_with = partial(
             potential_model, model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
-            mechanism_length(model), springs, loads, contacts, model.angles,
+            mechanism_length(model), springs, loads, contacts, model.angles, self._repeats,
         )  # fmt: skip
         touching = may_touch(system.forces.values())
         self._touching = np.append(
@@ -146,7 +149,7 @@ class PotentialSimulation(BodySimulation):
         return tables
 
     def independent_rows(self) -> np.ndarray:
-        return kept_rows(self.report)
+        return self._alone
 
     @property
     def may_leave(self) -> bool:  # type: ignore[override]
@@ -281,12 +284,15 @@ class PotentialSimulation(BodySimulation):
             0.0 if v.any() else EVEN_BDF2,
         )  # what rests has rested in steps of any length
         step.start_springs(tables, state, self._work, self.t)
-        raw = self._raw_multipliers(R, lam)
+        if self.method.adaptive:
+            step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
+        else:
+            state.mu[:] = self.method.mu
+        raw = self._raw_multipliers(R, self._unstressed(q, self.t, state.near, lam))
         states = np.column_stack([state.q, state.v, state.a])[1:].ravel()
         first = np.concatenate([[self.t, 0.0], states, raw, state.near, self.force_states, [1.0, np.inf]])
         self._rows.append(self._converted(first[None]))
         if self.method.adaptive:
-            step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
             state.lam[:] = dt * dt * raw
             I = tables.mass[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
             torque = np.einsum("nij,nj->ni", I, a[:, :3]) + cross_product(w, np.einsum("nij,nj->ni", I, w))
@@ -294,8 +300,6 @@ class PotentialSimulation(BodySimulation):
                 thin = tables.rods[i, 0] > 0.0
                 state.off[i, :3] = dt * dt * (a[i, :3] if thin else np.linalg.lstsq(I[i], torque[i], rcond=None)[0])
             state.off[1:, 3:] = dt * dt * state.a[1:, 3:]
-        else:
-            state.mu[:] = self.method.mu
 
     def let_stop_act(self, name: str, acts: bool) -> None:
         """Whether the compliant part of a joint's stop acts; else it has no ends."""
@@ -413,12 +417,25 @@ class PotentialSimulation(BodySimulation):
         q[:, 4:] -= np.einsum("nij,nj->ni", R, c)
         v[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] -= np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
-        v, a, lam[:] = settled(model, q, v, a, lam, float(state[0]), near, self._over, told, c, axes)
+        t = float(state[0])
+        v, a, lam[:] = settled(model, q, v, a, lam, t, near, self._alone, self._over, told, c, axes)
+        lam[:] = self._unstressed(q, t, near, lam)
         w = v[:, :3]
         v[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(w, c))
         a[:, 3:] += np.einsum("nij,nj->ni", R, cross_product(a[:, :3], c) + cross_product(w, cross_product(w, c)))
         bodies[:, 7:13], bodies[:, 13:] = v, a
         state[2:] = bodies[1:].reshape(-1)
+
+    def _unstressed(self, q: np.ndarray, t: float, near: np.ndarray, lam: np.ndarray) -> np.ndarray:
+        """Multipliers λ (nc,) of the model's rows without what puts no force on the bodies, at q (nb + 1, 7) of their origins."""
+        if not (self._repeats and self.method.adaptive):
+            return lam
+        mu, own = np.ones(self.model.nc), self._tables.row_of >= 0
+        mu[self._tables.row_of[own]] = self._motion.mu[own]
+        rows = self._first_row[self._hinges.pair][:, None] + np.arange(5)
+        mu[rows] = self._motion.mu[self._hinges.first[:, None] + [0, 1, 2, 3, 4]]
+        stresses = stresses_here(self.model, q, t, near.copy(), self._alone)
+        return without_stress(stresses, np.where(mu > 0.0, mu, 1.0), lam)
 
     @property
     def effort(self) -> dict[str, int]:

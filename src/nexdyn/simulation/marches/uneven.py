@@ -26,6 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.absolute.model.armature import Rotors, RotorsOfJoints, efforts_of_rotors
+from nexdyn.absolute.model.choice import Stresses
 from nexdyn.absolute.model.kkt import factor_kkt
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.errors import SingularError
@@ -43,27 +44,43 @@ def settled(
     lam: np.ndarray,
     t: float,
     near: np.ndarray,
+    kept: np.ndarray,
     h: float,
     told: float,
     centres: np.ndarray,
     axes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """v and a (nb + 1, 6) and λ (nc,) of origins q, v at t, behind a step of h [s], under the forces that a and λ tell of;
-    told: f; centres (nb + 1, 3) of mass, in the bodies; axes (nb + 1, 3) of thin bodies, 0 of others."""
-    M, J, none = model.mass_matrix(q), model.jacobian(q, t, near.copy()), np.zeros(model.nv)
+    """v and a (nb + 1, 6) and λ (nc,) of origins q, v at t, behind a step of h [s], under the forces that a and λ tell of.
+
+    kept (nc,) bool: rows that do not repeat others; told: f; centres (nb + 1, 3) of mass, in the bodies; axes (nb + 1, 3) of thin
+    bodies, 0 of others.
+    """
+    M, J, none = model.mass_matrix(q), model.jacobian(q, t, near.copy())[kept], np.zeros(model.nv)
     rates, change = v[1:].reshape(-1), a[1:].reshape(-1)
     try:
         kkt = factor_kkt(M, J)
-        dv, _ = kkt.solve_surely(none, model.nu(t, q) - J @ rates)
+        dv, _ = kkt.solve_surely(none, model.nu(t, q)[kept] - J @ rates)
         new_v, new_a = v.copy(), a.copy()
         if dv @ (M @ dv) <= (FARTHEST * h) ** 2 * (change @ (M @ change)):
             new_v[1:] += dv.reshape(-1, 6)
         bent = (1.0 - told) * bends(model, q, v, centres, axes)
-        da, dlam = kkt.solve_surely(bent, model.gamma(q, new_v, t, near.copy()) - J @ change)
+        da, dlam = kkt.solve_surely(bent, model.gamma(q, new_v, t, near.copy())[kept] - J @ change)
     except SingularError:
         return v, a, lam
     new_a[1:] += da.reshape(-1, 6)
-    return new_v, new_a, lam + dlam
+    new_lam = lam.copy()
+    new_lam[kept] += dlam
+    return new_v, new_a, new_lam
+
+
+def without_stress(stresses: Stresses | None, mu: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    """Of the multipliers (nc,) that put the same forces on the bodies as λ those of least Σ λ²/μ, mu (nc,), as the method takes them;
+    λ itself where the pose has other self-stresses, None."""
+    lam = lam.copy()
+    for shape, N in stresses or []:
+        P = N / mu[shape.rows, None]
+        lam[shape.rows] -= N @ np.linalg.lstsq(P.T @ N, P.T @ lam[shape.rows])[0]
+    return lam
 
 
 def bends(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, centres: np.ndarray, axes: np.ndarray) -> np.ndarray:
