@@ -15,8 +15,8 @@ one of three turns, θ₀ = 6 π, is a spring wound up by three turns.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -99,9 +99,22 @@ class TorsionSpring(PairForce):
         return math.remainder(self.number_of("rest", values), TURN)
 
 
-def windings(system: System, joints: Collection[str]) -> dict[str, list[tuple[str, int, float]]]:
-    """Of each torsion spring of `system` the coordinates, along `joints` from A to B, whose turns are turns of its own: joint, number of
-    the coordinate, and sign, which is 0 where x of B does not go round.
+PARALLEL = 1e-3
+"""Sine of the angle between axes up to which they count as parallel: too little to turn one against another, however joints stand."""
+
+
+class Winding(NamedTuple):
+    """A coordinate on the way from A to B whose turns are turns of a spring: joint, number of the coordinate, and sign, which is 0 where
+    x of B does not go round; and its axis (3,), in the world as described."""
+
+    joint: str
+    freedom: int
+    sign: float
+    axis: np.ndarray
+
+
+def windings(system: System, joints: Collection[str]) -> dict[str, list[Winding]]:
+    """Of each torsion spring of `system` the coordinates that are angles, along `joints` from A to B.
 
     x of B goes round z of A as a joint turns about n where |x_B · n| < |z_A · n|."""
     values, found = system.values, {}
@@ -117,11 +130,16 @@ def windings(system: System, joints: Collection[str]) -> dict[str, list[tuple[st
         A, B = force.frames(system)
         R_A, R_B = (_orientation(system, end.body) @ end.R_BF for end in (A, B))
         found[force.name] = [
-            (name, m, sign * math.copysign(abs(R_B[:, 0] @ n) < abs(R_A[:, 2] @ n), R_A[:, 2] @ n))
+            Winding(name, m, sign * math.copysign(abs(R_B[:, 0] @ n) < abs(R_A[:, 2] @ n), R_A[:, 2] @ n), n)
             for name, sign in _path(neighbours, A.body, B.body)
             for m, n in _axes(system, system.joints[name], values)
         ]
     return found
+
+
+def turn_each_other(path: Sequence[Winding]) -> bool:
+    """Whether coordinates on a path turn the axes of others, which then wind the spring up by other signs than as described."""
+    return any(float(np.linalg.norm(np.cross(path[0].axis, other.axis))) > PARALLEL for other in path[1:])
 
 
 def _orientation(system: System, body: str) -> np.ndarray:

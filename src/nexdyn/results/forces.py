@@ -207,8 +207,8 @@ def _turns(observed: Observed, system: System, spring: TorsionSpring) -> Array:
         return going_on
     joints = [arc.name for arc in observed.tree.compiled.forest.arcs if arc.joint is not None]
     near = np.full(len(observed.recording.t), spring.first_angle(system.values))
-    for name, m, sign in windings(system, joints).get(spring.name, ()):
-        near += sign * observed.of_joint("joint_position", name)[:, m]
+    for x in windings(system, joints).get(spring.name, ()):
+        near += x.sign * observed.of_joint("joint_position", x.joint)[:, x.freedom]
     return near
 
 

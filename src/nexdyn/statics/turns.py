@@ -29,7 +29,7 @@ from nexdyn.tree.core.handle import Handle
 from nexdyn.tree.demand import StatesAlong, demanded
 from nexdyn.tree.elements import tables_of
 from nexdyn.tree.tree import Tree
-from nexdyn.tree.wound import wound_across
+from nexdyn.tree.wound import across_quaternions, angles_along, described_angles, wound_across
 
 Array = np.ndarray
 Turning = Callable[[str], tuple[Array, Array]]
@@ -37,8 +37,9 @@ Turning = Callable[[str], tuple[Array, Array]]
 UNCLEAR = 0.25 * TURN
 
 
-def angles_through(spring: TorsionSpring, system: System, t: Array, of_body: Turning) -> Array:
-    """The angles (N,) of a torsion spring along a motion that nothing has counted, at first near its rest angle within half a turn."""
+def angles_through(spring: TorsionSpring, system: System, t: Array, of_body: Turning, turned: float = 0.0) -> Array:
+    """The angles (N,) of a torsion spring along a motion that nothing has counted, at first near its rest angle within half a turn, and
+    what joints between its ends have `turned`."""
     (A, R_A, w_A), (B, R_B, w_B) = (
         (end.body, R @ end.R_BF, w) for end in spring.frames(system) for R, w in [of_body(end.body)]
     )
@@ -58,7 +59,7 @@ def angles_through(spring: TorsionSpring, system: System, t: Array, of_body: Tur
             f"{A!r} and {B!r}, do between is not told by samples so far apart; give more samples, or a result whose run counted them",
             time=float(t[k + 1]), where=spring.name,
         )  # fmt: skip
-    first = spring.first_angle(system.values)
+    first = spring.first_angle(system.values) + turned
     start = angle[0] + TURN * np.round((first - angle[0]) / TURN)
     return start + np.concatenate([[0.0], np.cumsum(way)])
 
@@ -89,13 +90,19 @@ def angles_on_tree(tree: Tree, recording: Recording, motion: Result | None) -> A
         frame = f"body:{body}"
         return tree.pose(recording.q, frame)[0], tree.velocity(recording.q, recording.v, frame)[0]
 
-    names = wound_across(system, tree.compiled.forest)
-    out = np.zeros((n, len(names)))
+    forest = tree.compiled.forest
+    names, by_rates = wound_across(system, forest), across_quaternions(system, forest)
+    out = angles_along(tree, recording.q)  # as the coordinates go
+    first = described_angles(tree, recording.q[0])
     for i, name in enumerate(names):
         spring = system.forces[name]
         assert isinstance(spring, TorsionSpring)
         known = recorded_angles(motion, spring, system)
-        out[:, i] = angles_through(spring, system, recording.t, of_body) if known is None else known
+        if known is not None:
+            out[:, i] = known
+        elif name in by_rates:
+            turned = float(first[i]) - spring.first_angle(system.values)
+            out[:, i] = angles_through(spring, system, recording.t, of_body, turned)
     return out
 
 
@@ -192,7 +199,7 @@ def _paths_of(model: AbsoluteModel) -> dict[int, list[tuple[tuple[str, str], flo
                 if body in ends and not ends <= reached:
                     row += ends - reached
                     reached |= ends
-        path = [((joint, system.joints[joint].coordinates[m]), sign) for joint, m, sign in paths[name]]
+        path = [((x.joint, system.joints[x.joint].coordinates[x.freedom]), x.sign) for x in paths[name]]
         found[k] = path if b in reached else None
     return found
 

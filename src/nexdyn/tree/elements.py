@@ -62,8 +62,8 @@ def wound(
         if paths.get(name):
             Twist(forces.data, ForceEntries(forces.index)[e].first).path = first + len(data)
             data.append(len(paths[name]))
-            for joint, m, sign in paths[name]:
-                data += [freedom(joint)[0] + m, sign]
+            for x in paths[name]:
+                data += [freedom(x.joint)[0] + x.freedom, x.sign]
     return forces._replace(data=np.concatenate([forces.data, data])) if data else forces
 
 

@@ -520,7 +520,7 @@ def _wound(system: System, table: RowBuilder) -> tuple[tuple[int, tuple[tuple[in
     return tuple(
         (
             table.near[spring, TURNS],
-            tuple((table.near[name, system.joints[name].coordinates[m]], sign) for name, m, sign in path),
+            tuple((table.near[x.joint, system.joints[x.joint].coordinates[x.freedom]], x.sign) for x in path),
         )
         for spring, path in paths.items()
     )

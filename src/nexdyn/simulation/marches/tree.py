@@ -59,7 +59,7 @@ from nexdyn.tree.loops.closed import cut_advice
 from nexdyn.tree.loops.motion import OPEN
 from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
-from nexdyn.tree.wound import angles_along
+from nexdyn.tree.wound import angles_along, described_angles
 
 if TYPE_CHECKING:
     from nexdyn.simulation.marches.loops import ClosedSystem
@@ -348,7 +348,8 @@ class Simulation(Runs):
         if len(z) == len(self._y) - 2 * self._n:
             self._y[2 * self._n :] = z
             angles = self._y[2 * self._n + self._nz :]
-            angles[:] = angles_along(self.tree, self.q[None], angles)[0]
+            moved = described_angles(self.tree, self.q) - described_angles(old.tree, old.q)
+            angles[:] = angles_along(self.tree, self.q[None], angles + moved)[0]
         self._rows.clear()
         self._sample()
 
