@@ -90,7 +90,7 @@ def potential_model(
         central, rods(central), np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
         energies, _loads(loads, plan, com, np.zeros(0) if energies is None else energies.data), _contacts(contacts), plan, diagonal,
-        borrowed(central[:, 0], inertias(central), length, tables.pairs), float(length), reach,
+        borrowed(mass, inertias(central), length, tables.pairs, close=True), float(length), reach,
         _units(tables, groups, found.row_of, reach), repeats, island,
         np.array([island[bodies[0]] for bodies in found.bodies], dtype=np.int64),
         *angles, _expected(tables, angles[0]),

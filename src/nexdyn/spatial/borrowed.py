@@ -4,6 +4,12 @@
 
 S is small beside what the constraints move together with the body, so that each iteration leaves about S of the error. A body that
 they leave free to move alone without inertia has no accelerations: then the iteration ends nowhere, as it must.
+
+    S = 1e-3 r  of a body thin about an axis, with a principal moment below 1e-6 r,  else 0;    r = tr J,  at least 1e-4 m L²
+
+For a wheel that is tiny compared with the mechanism, J ≪ m L², that leaves the part S/(J + S) ≈ 1 of the error. Where an iteration must
+end close to the solution, r = tr J; but a point mass's J about its centre is what a difference leaves by rounding, at most 1e-13 of the
+inertia about its origin.
 """
 
 from __future__ import annotations
@@ -14,20 +20,27 @@ import numpy as np
 
 THIN, LENT, AS_MUCH = 1e-6, 1e-3, 1e-4
 """Part of its inertia below which a body is thin about an axis, part that it borrows, and the inertia (of m L²) that it has at least."""
+ROUNDED = 1e-13
+"""Part of the inertia about its origin that rounding leaves of a point mass's about its centre."""
 MASS, INERTIA = 1e-5, 1e-8
 """Parts of m, and of m L², of the lightest body with inertia (or with mass, where none has) next to it that one without borrows, bodies
 without between them or not: little beside what moves with it in a long chain, and much beside what rounding leaves of its neighbours."""
 
 
-def borrowed(m: np.ndarray, J: np.ndarray, length: float, pairs: np.ndarray, held: Iterable[int] = ()) -> np.ndarray:
-    """(n, 2): the inertia and the mass that bodies m (n,), J (n, 3, 3) about their centres borrow; the first is the ground.
+def borrowed(
+    mass: np.ndarray, J: np.ndarray, length: float, pairs: np.ndarray, held: Iterable[int] = (), *, close: bool
+) -> np.ndarray:  # fmt: skip
+    """(n, 2): the inertia and the mass that bodies borrow; the first is the ground. mass (n, 10): m, m c, inertia about the origin;
+    J (n, 3, 3) about the centre; close: whether the iteration must end close to the solution.
 
     A body thin about an axis borrows of its own inertia; one without any, or without mass, of those that `pairs` (k, 2) join it to, or of
     all where there are none, unless it is `held`."""
-    trace = np.trace(J, axis1=1, axis2=2)
-    reference = np.maximum(trace, AS_MUCH * m * length**2)
+    m, trace = mass[:, 0], np.trace(J, axis1=1, axis2=2)
+    r = np.maximum(trace, AS_MUCH * m * length**2)
+    if close:
+        r = np.where(trace > ROUNDED * mass[:, [4, 7, 9]].sum(axis=1), trace, r)
     out = np.zeros((len(m), 2))
-    out[:, 0] = np.where(np.linalg.eigvalsh(J)[:, 0] < THIN * reference, LENT * reference, 0.0)
+    out[:, 0] = np.where(np.linalg.eigvalsh(J)[:, 0] < THIN * r, LENT * r, 0.0)
     bare = (trace == 0.0) | (m == 0.0)
     moving = np.ones(len(m), dtype=bool)
     moving[[0, *held]] = False

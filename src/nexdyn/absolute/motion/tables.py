@@ -216,10 +216,11 @@ class MotionState(NamedTuple):
 
 
 def motion_tables(
-    model: AbsoluteModel, kept: np.ndarray, length: float, stiff: np.ndarray | None = None, blocks: np.ndarray | None = None
+    model: AbsoluteModel, kept: np.ndarray, length: float, stiff: np.ndarray | None = None, blocks: np.ndarray | None = None, *,
+    close: bool = False,
 ) -> MotionTables:  # fmt: skip
     """The tables of `model` with the rows `kept` (nc,) bool; `stiff` (n, 2): pairs of bodies that springs join; `blocks` (n,) bool: which
-    of them the matrix has a block for, all by default."""
+    of them the matrix has a block for, all by default; close: whether iterations must end close to the solution, see `borrowed`."""
     nb, t = model.nb, model.tables
     m = model.mass[:, 0]
     com = model.mass[:, 1:4] / np.where(m > 0.0, m, 1.0)[:, None]
@@ -304,7 +305,8 @@ def motion_tables(
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
         np.column_stack([place_of_row[kept], np.flatnonzero(kept)]), np.array(slips, dtype=np.int64).reshape(-1, 2),
         np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes),
-        np.zeros((0, WIDTH)), parts, _others(plan, taken), borrowed(m, full, length, t.pairs, [b + 1 for b, _, _ in carried]),
+        np.zeros((0, WIDTH)), parts, _others(plan, taken),
+        borrowed(model.mass, full, length, t.pairs, [b + 1 for b, _, _ in carried], close=close),
         np.concatenate([rotors.joints, block_places(diagonal[:, 0], plan, joined)], axis=1), rotors.inertia,
         plan, model.angles.index, model.angles.frames, _expected(model, kept), length,
     )  # fmt: skip

@@ -111,6 +111,8 @@ class KeptOutside(Outside):
 class BodySimulation(Runs):
     """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
 
+    _close = False
+    """Whether iterations must end close to the solution (``spatial.borrowed``)."""
     _every = 0
     """Of the states of the leg at hand every so many-th is kept; 0: none."""
     _independent = 0.0
@@ -138,8 +140,7 @@ class BodySimulation(Runs):
         self._watches = getattr(method, "solver", "blocks") == "blocks"
         self._touching = may_touch(system.forces.values()) & self._watches
         self._stiff = stiff_pairs(model, self._touching)
-        self.tables = motion_tables(model, self.kept, mechanism_length(model), self._stiff)
-        self._lend()
+        self.tables = motion_tables(model, self.kept, mechanism_length(model), self._stiff, close=self._close)
         self.state = new_state(self.tables, self._start_near(state[0], initial, q0))
         self.acts = acting(model, self.tables)
         self._coupled = ~self._touching
@@ -181,9 +182,6 @@ class BodySimulation(Runs):
         self._start_march()
         if type(self) is BodySimulation:
             self._go_on(initial, q0, v0)
-
-    def _lend(self) -> None:
-        """Bodies borrow inertia as ``spatial.borrowed`` says."""
 
     def _go_on(self, initial: Any, q0: Any, v0: Any) -> None:
         """From all of the state of a run's end, and record it."""
@@ -491,7 +489,7 @@ class BodySimulation(Runs):
         shares = row_shares(model, old, self._pose, self.t, s.counted)
         stiff = np.concatenate([self._stiff, bodies_of(self.acts.forces)[self._touching]])
         blocks = np.append(np.ones(len(self._stiff), dtype=bool), self._coupled[self._touching])
-        tables = motion_tables(model, kept, old.length, stiff, blocks)
+        tables = motion_tables(model, kept, old.length, stiff, blocks, close=self._close)
         tables = tables._replace(watched=watched_rows(tables, kept, model, shares), armature=old.armature)
         new = new_state(tables, s.near)
         self.state = s._replace(**{name: getattr(new, name) for name in OF_ROWS})

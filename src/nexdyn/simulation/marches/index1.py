@@ -23,7 +23,6 @@ from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.system import System
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.simulation.kept import LOST, bound_of
-from nexdyn.simulation.lent import lend_of_own
 from nexdyn.simulation.march import NONE, Leg, Look, March, Pace, unseen
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.orientations import impossible_orientation
@@ -52,6 +51,7 @@ class IndexOneSimulation(BodySimulation):
     """As `BodySimulation`, under Baumgarte's stabilisation, projection or partitioned coordinates."""
 
     method: IndexOne
+    _close = True
 
     def __init__(self, system: System, method: IndexOne, **options: Any) -> None:
         super().__init__(system, method, **options)  # type: ignore[arg-type]
@@ -92,9 +92,6 @@ class IndexOneSimulation(BodySimulation):
             self._rows.clear()
             self._sample()
         self._go_on(*(options.get(name) for name in ("initial", "q0", "v0")))
-
-    def _lend(self) -> None:
-        lend_of_own(self.tables.spare, self.tables.body, self.model.mass)
 
     @property
     def kind(self) -> str:

@@ -56,7 +56,6 @@ from nexdyn.potential.tables import (
 )
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import of_fields
-from nexdyn.simulation.lent import lend_of_own
 from nexdyn.simulation.march import Leg, Look, March, Memory
 from nexdyn.simulation.marches.bodies import SHORT, BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.marches.uneven import settled, without_stress
@@ -144,9 +143,7 @@ class PotentialSimulation(BodySimulation):
 
     def _new_tables(self) -> PotentialModel:
         """The tables of the model, bodies that may touch in one block."""
-        tables: PotentialModel = self._model_with(blocks=self._blocks())
-        lend_of_own(tables.spare, tables.mass, self.model.mass)
-        return tables
+        return self._model_with(blocks=self._blocks())
 
     def independent_rows(self) -> np.ndarray:
         return self._alone
