@@ -50,7 +50,8 @@ from nexdyn.spatial.rotations import (
 )
 from nexdyn.statics.descent import dense
 from nexdyn.statics.inverse_kinematics import follow
-from nexdyn.statics.turns import angles_of_bodies, angles_on_tree, as_recorded, demanded_along, known_of
+from nexdyn.statics.turns import angles_of_bodies, angles_on_tree, as_recorded, known_of
+from nexdyn.tree.demand import demanded_efforts
 from nexdyn.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -275,7 +276,8 @@ def _on_tree(
             return states_along(system, forces, t, q, v) if z is None else z[rows]
 
         here = tree if system is tree.system else Tree(system)
-        found = demanded_along(here, motion, rows, along, angles)
+        t, q, v, a = (x[rows] for x in (motion.t, motion.q, motion.v, motion.a))
+        found = demanded_efforts(here, t, q, v, a, along, angles[rows])
         taus.append(found[0])
         states.append(found[1])
     tau = np.concatenate(taus)

@@ -16,18 +16,12 @@ import numpy as np
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.errors import SolveError
 from nexdyn.forces.torsion_spring import TINY, TURNS, TorsionSpring, windings
-from nexdyn.integrate.problem import FORCE_FAILED
-from nexdyn.model.callbacks import failure
 from nexdyn.model.joint import is_angle
 from nexdyn.model.system import System
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.turns import TURN
-from nexdyn.tree.core import tables
-from nexdyn.tree.core.handle import Handle
-from nexdyn.tree.demand import StatesAlong, demanded
-from nexdyn.tree.elements import tables_of
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import across_quaternions, angles_along, described_angles, wound_across
 
@@ -104,30 +98,6 @@ def angles_on_tree(tree: Tree, recording: Recording, motion: Result | None) -> A
             turned = float(first[i]) - spring.first_angle(system.values)
             out[:, i] = angles_through(spring, system, recording.t, of_body, turned)
     return out
-
-
-def demanded_along(
-    tree: Tree, recording: Recording, rows: slice, states: StatesAlong, angles: Array
-) -> tuple[Array, Array]:
-    """As ``tree.demand.demanded_efforts`` of the samples `rows`, with the angles (N, nw) of springs that no coordinate counts."""
-    t, q, v, a = (x[rows] for x in (recording.t, recording.q, recording.v, recording.a))
-    c, coupling = tree.compiled, tree.coupling
-    if coupling is not None:
-        q, v, a = coupling.full_q(q), coupling.full_v(v), coupling.full_v(a)
-    forces = tables_of(tree.system, c, counting=True)
-    z = np.zeros((len(t), 0))
-    if forces is not None and len(forces.z):
-        z = states(forces, t, q, v)
-    handle = Handle(c.model, tables.new_work(len(c.arc_of_link) - 1, c.nv))
-    tau = np.zeros((len(t), c.nv))
-    motion = (np.ascontiguousarray(x) for x in (q, v, a, np.hstack([z, angles[rows]])))
-    status, failed = demanded(  # type: ignore[call-arg]
-        handle.address, forces, np.ascontiguousarray(t), *motion, np.zeros(c.nv), tau
-    )
-    if status >= FORCE_FAILED:
-        element = list(tree.system.forces.values())[status - FORCE_FAILED]
-        raise failure(element, float(t[failed]), element.callbacks())
-    return (tau if coupling is None else coupling.reduced(tau)), z
 
 
 # --- bodies ---------------------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from nexdyn.tree.core.rnea import inverse_dynamics
 from nexdyn.tree.elements import act, tables_of
 from nexdyn.tree.loads import joint_efforts
 from nexdyn.tree.tree import Tree
-from nexdyn.tree.wound import angles_along
 
 StatesAlong = Callable[[ForceTables, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -42,30 +41,23 @@ def demanded(handle, forces, t, q, v, a, z, own, tau):
 
 
 def demanded_efforts(
-    tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, states: StatesAlong | None = None
+    tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, states: StatesAlong, angles: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """tau (N, nv) [N m, N] of samples t (N,), q (N, nq), v, a (N, nv), and the states z (N, nz) of forces that go with them.
 
-    states: of the tables of forces and t, q, v as these number them. SolveError where a force
-    fails."""
-    c, coupling, own_q = tree.compiled, tree.coupling, q
+    states: of the tables of forces and t, q, v as these number them. angles (N, nw): of the springs that no coordinate counts
+    (``tree.wound``). SolveError where a force fails."""
+    c, coupling = tree.compiled, tree.coupling
     if coupling is not None:
         q, v, a = coupling.full_q(q), coupling.full_v(v), coupling.full_v(a)
     forces = tables_of(tree.system, c, counting=True)
     z = np.zeros((len(t), 0))
-    if forces is not None and len(forces.z) and states is not None:
+    if forces is not None and len(forces.z):
         z = states(forces, t, q, v)
-    told = z if forces is None or not len(forces.winding) else np.hstack([z, angles_along(tree, own_q)])
     handle = Handle(c.model, tables.new_work(len(c.arc_of_link) - 1, c.nv))
     tau = np.zeros((len(t), c.nv))
-    status, failed = demanded(  # type: ignore[call-arg]
-        handle.address,
-        forces,
-        np.ascontiguousarray(t),
-        *(np.ascontiguousarray(x) for x in (q, v, a, told)),
-        np.zeros(c.nv),
-        tau,
-    )
+    motion = (np.ascontiguousarray(x) for x in (t, q, v, a, np.hstack([z, angles])))
+    status, failed = demanded(handle.address, forces, *motion, np.zeros(c.nv), tau)  # type: ignore[call-arg]
     if status >= FORCE_FAILED:
         element = list(tree.system.forces.values())[status - FORCE_FAILED]
         raise failure(element, float(t[failed]), element.callbacks())
