@@ -80,15 +80,13 @@ def damped(data, k, c, past, past_rate, dt):
 
 
 @formula
-def actuator_effort(t, data, k, q, v):
-    """τ of an actuator without states."""
-    effort, _, _ = effort_and_rates(t, data, k, q, v, 0.0, 0.0, 0.0)
-    return effort
-
-
-@formula
-def effort_of(code, t, data, k, q, v):
-    """τ of a function of the user's, or of a registered page."""
+def effort_of(code, t, data, k, q, v, dt):
+    """τ at the end of a step of an actuator, a bristle, a function of the user's, or a registered page."""
+    if code == CONTROLLED or code == BRISTLE:
+        return effort_at_end(code, t, data, k, q, v, dt)
+    if code == ACTUATED:
+        effort, _, _ = effort_and_rates(t, data, k, q, v, 0.0, 0.0, 0.0)
+        return effort
     return effort_of_one(t, data, k, q, v) if code == REGISTERED else joint_effort(t, data, k, q, v)
 
 
@@ -110,24 +108,9 @@ def law(code, data, k, t, c, past, past_rate, dt, unit):
     if code == STOP:
         U, force, stiffness = both_ends(data, i, c, past, dt)
         return E + U, slope + force, curve + stiffness
-    if code == ACTUATED:
-        rate, step = moved / dt, DIFFERENCE * max(unit, abs(c))
-        tau = actuator_effort(t, data, i, c, rate)
-        tau_past = actuator_effort(t, data, i, past, 0.0)
-        stiffness = (tau - actuator_effort(t, data, i, c + step, (moved + step) / dt)) / step
-        return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
-    if code == CONTROLLED or code == BRISTLE:
-        rate, step = (
-            moved / dt,
-            DIFFERENCE * (max(unit, abs(c)) if code == CONTROLLED else little_of(data, i)),
-        )
-        tau = effort_at_end(code, t, data, i, c, rate, dt)
-        tau_past = effort_at_end(code, t, data, i, past, 0.0, dt)
-        stiffness = (tau - effort_at_end(code, t, data, i, c + step, (moved + step) / dt, dt)) / step
-        return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
-    tau, tau_past = effort_of(code, t, data, i, c, moved / dt), effort_of(code, t, data, i, past, 0.0)
-    more = DIFFERENCE * max(unit, abs(c))
-    stiffness = (tau - effort_of(code, t, data, i, c + more, (moved + more) / dt)) / more
+    tau, tau_past = effort_of(code, t, data, i, c, moved / dt, dt), effort_of(code, t, data, i, past, 0.0, dt)
+    step = DIFFERENCE * (little_of(data, i) if code == BRISTLE else max(unit, abs(c)))
+    stiffness = (tau - effort_of(code, t, data, i, c + step, (moved + step) / dt, dt)) / step
     return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
 
 
