@@ -113,8 +113,8 @@ def spread(s, f, n):
     return Spread(s.load + f, s.along + f * n, s.squares + more)
 
 
-class Plane2(NamedTuple):
-    """A symmetric matrix along the surfaces."""
+class Sym2(NamedTuple):
+    """A symmetric matrix of two directions along the surfaces."""
 
     xx: float
     xy: float
@@ -126,7 +126,7 @@ def held_more(own, one, two):
     """E = Q − 1, of the axes `one` and `two`."""
     squared = own.load * own.load / (own.along @ own.along)
     part, Ne, Nf = squared / own.load, own.squares @ one, own.squares @ two
-    return Plane2(squared - part * (one @ Ne) - 1.0, -part * (one @ Nf), squared - part * (two @ Nf) - 1.0)
+    return Sym2(squared - part * (one @ Ne) - 1.0, -part * (one @ Nf), squared - part * (two @ Nf) - 1.0)
 
 
 @formula
@@ -137,7 +137,7 @@ def lesser(a, b):
     # |A − B| = whole 1 + part (A − B − mean 1), by its eigenvalues mean ± off
     one, other = abs(mean + off), abs(mean - off)
     whole, part = 0.5 * (one + other), 0.5 * (one - other) / off if off > 0.0 else 0.0
-    return Plane2(
+    return Sym2(
         0.5 * (a.xx + b.xx - whole - part * half),
         0.5 * (a.xy + b.xy - part * xy),
         0.5 * (a.yy + b.yy - whole + part * half),
