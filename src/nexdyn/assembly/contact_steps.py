@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.forces.contact import UNBOUNDED, ContactForce, Seen, fixed_to, seen_in
+from nexdyn.forces.contact import ContactForce, Seen, fixed_to, seen_in
 from nexdyn.forces.contact_data import Far, PointData
+from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
 from nexdyn.spatial.rotations import cross_product, quaternion

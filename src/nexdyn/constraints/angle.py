@@ -11,20 +11,16 @@ turn a joint many times.
 
 from __future__ import annotations
 
-import math
-
 from nexdyn.constraints import direction
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.kernel import formula
-from nexdyn.spatial.lanes import atan2, nearest
-
-TURN = 2.0 * math.pi
+from nexdyn.spatial.lanes import atan2
+from nexdyn.spatial.turns import near
 
 
 @formula
 def value(pair, reference):
-    angle = atan2(direction.value(pair, 1, 0), direction.value(pair, 0, 0))
-    return angle + TURN * nearest((reference - angle) / TURN)
+    return near(atan2(direction.value(pair, 1, 0), direction.value(pair, 0, 0)), reference)
 
 
 @formula

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from nexdyn.constraints.pair import PairVelocity, column, twice
+from nexdyn.constraints.pair import PairVelocity, twice
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.algebra import Vec3, column, cross
 from nexdyn.spatial.lanes import zero
 
 

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from nexdyn.constraints.pair import PairVelocity, column, displacement_rate, displacement_second, twice
+from nexdyn.constraints.pair import PairVelocity, displacement_rate, displacement_second, twice
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import cross
+from nexdyn.spatial.algebra import column, cross
 
 
 @formula

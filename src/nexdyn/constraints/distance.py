@@ -8,9 +8,9 @@ Where the two origins coincide there is no direction; the distance is then taken
 
 from __future__ import annotations
 
-from nexdyn.constraints.pair import PairVelocity, column, displacement_rate, displacement_second
+from nexdyn.constraints.pair import PairVelocity, displacement_rate, displacement_second
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.algebra import Vec3, column, cross
 from nexdyn.spatial.lanes import if_less, sqrt
 
 ROUNDED, NOTHING = 1e-24, 1e-300

@@ -43,16 +43,6 @@ class PairVelocity(NamedTuple):
 
 
 @formula
-def column(R, i):
-    """Column i of R."""
-    if i == 0:
-        return Vec3(R.xx, R.yx, R.zx)
-    if i == 1:
-        return Vec3(R.xy, R.yy, R.zy)
-    return Vec3(R.xz, R.yz, R.zz)
-
-
-@formula
 def twice(w, w_, u):
     """½ (ω × (ω' × u) + ω' × (ω × u)): the second derivative of a vector fixed in a body."""
     return 0.5 * (cross(w, cross(w_, u)) + cross(w_, cross(w, u)))

@@ -23,10 +23,10 @@ import math
 from typing import NamedTuple
 
 from nexdyn.constraints.kinds import CONTACT, EDGE, FORWARD, ROLL_X, ROLL_Y, SIDEWAYS
-from nexdyn.constraints.pair import PairVelocity, column
+from nexdyn.constraints.pair import PairVelocity
 from nexdyn.kernel import formula
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.algebra import Vec3, column, cross
 
 FLAT = 1e-24
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from nexdyn.constraints.tables import FramesOfPairs
 from nexdyn.kernel import formula
 from nexdyn.records import Record, rows_of
-from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.algebra import Vec3, column, z_column
 from nexdyn.spatial.lanes import atan2, count, greater, sqrt, zero
 from nexdyn.spatial.table import PoseRows
 from nexdyn.spatial.turns import near as near_turn
@@ -46,21 +46,6 @@ Angles = rows_of(Angle)
 
 
 @formula
-def axis_x(R):
-    return Vec3(R.xx, R.yx, R.zx)
-
-
-@formula
-def axis_y(R):
-    return Vec3(R.xy, R.yy, R.zy)
-
-
-@formula
-def axis_z(R):
-    return Vec3(R.xz, R.yz, R.zz)
-
-
-@formula
 def turned(poses, moved, a, b, z):
     """Δ about z [rad], in world axes."""
     X = PoseRows(poses, 0)
@@ -75,7 +60,7 @@ def expect_angles(angles, frames, expected, poses, moved, counted, near):
     for n in range(len(expected)):
         i = expected[n]
         a, k = rows[i].a, rows[i].near
-        near[k] = counted[k] + turned(poses, moved, a, rows[i].b, X[a].R @ axis_z(X_aA[i].R))
+        near[k] = counted[k] + turned(poses, moved, a, rows[i].b, X[a].R @ z_column(X_aA[i].R))
 
 
 @formula
@@ -85,9 +70,9 @@ def count_angles(angles, frames, poses, moved, counted, near):
     X_aA, X_bB, most = both.X_aA, both.X_bB, zero(poses[0, 0])
     for i in range(len(rows)):
         a, b, k = rows[i].a, rows[i].b, rows[i].near
-        R_A, x = X[a].R @ X_aA[i].R, X[b].R @ axis_x(X_bB[i].R)
-        foreseen = counted[k] + turned(poses, moved, a, b, axis_z(R_A))
-        angle = near_turn(atan2(axis_y(R_A) @ x, axis_x(R_A) @ x), foreseen)
+        R_A, x = X[a].R @ X_aA[i].R, X[b].R @ column(X_bB[i].R, 0)
+        foreseen = counted[k] + turned(poses, moved, a, b, z_column(R_A))
+        angle = near_turn(atan2(column(R_A, 1) @ x, column(R_A, 0) @ x), foreseen)
         near[k] = angle
         most = greater(most, abs(angle - foreseen))
     return most

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.errors import InputError
+from nexdyn.forces.between import positive
 from nexdyn.forces.contact import UNMOVED, ContactForce, Extent, Placed
 from nexdyn.forces.contact_data import OF_BALL
 from nexdyn.forces.foundations import Foundations, normal_of, place_of
@@ -70,10 +71,10 @@ class BallContact(Foundations):
         return self.foundation_a is not None or self.foundation_b is not None
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
-        return self._positive("radius", values), 0.0, 0.0, 0.0
+        return positive(self, "radius", values), 0.0, 0.0, 0.0
 
     def extent(self, values: Mapping[str, float]) -> Extent:
-        radius = self._positive("radius", values)
+        radius = positive(self, "radius", values)
         match self.solid:
             case HalfSpace():
                 return Extent(math.inf, radius, 0.0)

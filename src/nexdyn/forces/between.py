@@ -122,11 +122,19 @@ def check_freedom(force: ForceElement, system: System, needs_coordinate: bool) -
         )
 
 
-def non_negative(force: ForceElement, attribute: str, values: Mapping[str, float]) -> float:
+def non_negative(force: Element, attribute: str, values: Mapping[str, float]) -> float:
     """An attribute as a float that is 0 or more."""
     x = force.number_of(attribute, values)
     if x < 0.0:
         raise InputError(f"{attribute} of {force} is {x:g}; it must be 0 or more")
+    return x
+
+
+def positive(force: Element, attribute: str, values: Mapping[str, float]) -> float:
+    """An attribute as a float that is greater than 0."""
+    x = force.number_of(attribute, values)
+    if not x > 0.0:
+        raise InputError(f"{attribute} of {force} is {x:g}; it must be greater than 0")
     return x
 
 

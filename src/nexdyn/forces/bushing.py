@@ -48,6 +48,7 @@ from nexdyn.spatial.algebra import (
     cross,
     log_quaternion,
     normalized,
+    quaternion_if_less,
     right_jacobian_inverse_times,
 )
 from nexdyn.spatial.lanes import all_less, atan2, if_less, sqrt, zero
@@ -142,12 +143,6 @@ class Bushing(PairForce):
 
 
 @formula
-def either(x, y, p, q):
-    """The quaternion p where x < y, else q."""
-    return Quat(if_less(x, y, p.w, q.w), if_less(x, y, p.x, q.x), if_less(x, y, p.y, q.y), if_less(x, y, p.z, q.z))
-
-
-@formula
 def rotation_vector(R):
     """φ = log R, |φ| ≤ π: by the quaternion, from that of its four expressions whose leading entry is largest."""
     trace = R.xx + R.yy + R.zz
@@ -156,9 +151,9 @@ def rotation_vector(R):
     qx, qy, qz = R.zy - R.yz, R.xz - R.zx, R.yx - R.xy
     xy, xz, yz = R.xy + R.yx, R.xz + R.zx, R.yz + R.zy
     q, largest = Quat(w, qx, qy, qz), w
-    q, largest = either(largest, x, Quat(qx, x, xy, xz), q), if_less(largest, x, x, largest)
-    q, largest = either(largest, y, Quat(qy, xy, y, yz), q), if_less(largest, y, y, largest)
-    return log_quaternion(normalized(either(largest, z, Quat(qz, xz, yz, z), q)))
+    q, largest = quaternion_if_less(largest, x, Quat(qx, x, xy, xz), q), if_less(largest, x, x, largest)
+    q, largest = quaternion_if_less(largest, y, Quat(qy, xy, y, yz), q), if_less(largest, y, y, largest)
+    return log_quaternion(normalized(quaternion_if_less(largest, z, Quat(qz, xz, yz, z), q)))
 
 
 @formula

@@ -45,6 +45,7 @@ from nexdyn.forces.between import PairForce, check_points
 from nexdyn.forces.contact_data import Far, PointData
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT
+from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.forces.own_law import OWN, energy_of, force_of, hold_of, own_damping, own_slope, own_slope_at
 from nexdyn.forces.page import OF_ITS_STEP, TREE_LANES, Between, alone, no_number, nowhere
 from nexdyn.forces.point_spring import length_and_direction
@@ -110,7 +111,6 @@ class Placed(NamedTuple):
 UNMOVED = Placed()
 OF_ITSELF = ("name", "a", "b")
 """Attributes of which the data of a contact tell nothing."""
-UNBOUNDED = 1e300
 """How far what has no end reaches."""
 AHEAD = tuple(np.geomspace(1e-9, 1.0, 91).tolist())
 """How far [s] a function of time is looked at ahead for what is not valid."""

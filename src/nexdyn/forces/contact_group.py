@@ -37,6 +37,7 @@ import numpy as np
 from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError, warn
 from nexdyn.forces.ball_contact import BallContact
+from nexdyn.forces.between import non_negative, positive
 from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_law import LAW, OF_SIDES, VELOCITIES, ContactLaw, check_along, is_nothing
 from nexdyn.forces.foundations import RESISTANCES
@@ -153,7 +154,7 @@ class Contact(ContactLaw, BetweenBodies):
 
     def check(self, values: Mapping[str, float]) -> None:
         for name in RESISTANCES:
-            self._not_negative(name, values)
+            non_negative(self, name, values)
         if self.stiffness is not None and (self.material_a is not None or self.material_b is not None):
             raise InputError(f"{self} has a stiffness, and a material, from which one follows; give one of them")
         if (self.material_a is None) != (self.material_b is None):
@@ -169,7 +170,7 @@ class Contact(ContactLaw, BetweenBodies):
                 )
             for name in ("foundation_a", "foundation_b"):
                 if self.__dict__[name] is not None:
-                    self._positive(name, values)
+                    positive(self, name, values)
         self.law_between(values, 1.0).law(values)
 
     def law_between(self, values: Mapping[str, float], radius: float) -> ContactLaw:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nexdyn.errors import InputError, NexDynError
 from nexdyn.forces.applied import function_of_time
+from nexdyn.forces.between import non_negative, positive
 from nexdyn.model.callbacks import PENETRATION, Callback, callback_of
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression, as_expression
@@ -154,13 +155,13 @@ class ContactLaw(Element):
     def law(self, values: Mapping[str, float]) -> LawNumbers:
         """Its numbers, at t = 0 of functions of time; InputError, naming the contact, where not valid."""
         stiffness, exponent, damping = self._pressing(values)
-        stribeck, part = (self._positive(x, values) for x in ("stribeck_speed", "friction_stiffness"))
-        friction, share = (self._not_negative(x, values) for x in ("friction", "friction_damping"))
+        stribeck, part = (positive(self, x, values) for x in ("stribeck_speed", "friction_stiffness"))
+        friction, share = (non_negative(self, x, values) for x in ("friction", "friction_damping"))
         static = friction if self.static_friction is None else self.number_of("static_friction", values)
         if self.friction_speed is None:
             speed = 0.0 if self.sticks else 1.0
         else:
-            speed = self._positive("friction_speed", values)
+            speed = positive(self, "friction_speed", values)
             if self.static_friction is not None:
                 raise InputError(
                     f"{self} has a static_friction, and a friction_speed, with which it does not stick; give one"
@@ -188,7 +189,7 @@ class ContactLaw(Element):
             return 0.0, 0.0, 0.0
         if self.stiffness is None:
             raise InputError(f"{self} has no stiffness; give one, or a normal_force, a function (depth, rate)")
-        stiffness, exponent = self._positive("stiffness", values), self.number_of("exponent", values)
+        stiffness, exponent = positive(self, "stiffness", values), self.number_of("exponent", values)
         if not 1.0 <= exponent <= 3.0:
             raise InputError(f"exponent of {self} is {exponent:g}; 1 (linear) to 3 is valid, 1.5 for spheres (Hertz)")
         return stiffness, exponent, self._law_damping(values)
@@ -230,7 +231,7 @@ class ContactLaw(Element):
                 f"{self} has friction_across, and {' and '.join(given) or 'no direction'}; give it friction_direction_a or "
                 "friction_direction_b, one of them"
             )
-        across, friction = self._not_negative("friction_across", values), self.number_of("friction", values)
+        across, friction = non_negative(self, "friction_across", values), self.number_of("friction", values)
         if not friction > 0.0:
             raise InputError(f"{self} has friction_across, and no friction along its direction; give it friction")
         e = self.floats_of(given[0], 3, values)
@@ -242,20 +243,8 @@ class ContactLaw(Element):
         unit: Triple = (e[0] / length, e[1] / length, e[2] / length)
         return across / friction, (unit, none) if given[0] == DIRECTIONS[0] else (none, unit)
 
-    def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
-        x = self.number_of(attribute, values)
-        if not x > 0.0:
-            raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0")
-        return x
-
-    def _not_negative(self, attribute: str, values: Mapping[str, float]) -> float:
-        x = self.number_of(attribute, values)
-        if x < 0.0:
-            raise InputError(f"{attribute} of {self} is {x:g}; it must be 0 or more")
-        return x
-
     def _law_damping(self, values: Mapping[str, float]) -> float:
-        a = self._not_negative("damping", values)
+        a = non_negative(self, "damping", values)
         if self.restitution is None and self.impact_speed is None:
             return a
         if self.restitution is None or self.impact_speed is None or a != 0.0:
@@ -263,7 +252,7 @@ class ContactLaw(Element):
         e = self.number_of("restitution", values)
         if not 0.0 < e <= 1.0:
             raise InputError(f"restitution of {self} is {e:g}; it must be greater than 0 and at most 1")
-        return damping_number(e) / self._positive("impact_speed", values)
+        return damping_number(e) / positive(self, "impact_speed", values)
 
 
 PRESSING = {"stiffness": None, "exponent": 1.5, "damping": 0.0, "restitution": None, "impact_speed": None}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.errors import InputError
+from nexdyn.forces.between import non_negative, positive
 from nexdyn.forces.contact import ContactForce, Placed, Seen, mass_of, mean_inertia_of
 from nexdyn.forces.contact_data import POINT_DATA, Resistance
 from nexdyn.forces.contact_law import LawNumbers, is_nothing
@@ -63,7 +64,7 @@ class Foundations(ContactForce):
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Those of a point of contact, then l_r, l_t and c/l, of bodies without inertia."""
-        return [*super().data(values), *(self._not_negative(x, values) for x in RESISTANCES), 1.0]
+        return [*super().data(values), *(non_negative(self, x, values) for x in RESISTANCES), 1.0]
 
     def data_in(self, system: System) -> list[float]:
         data = super().data_in(system)
@@ -100,7 +101,7 @@ class Foundations(ContactForce):
         """c_A and c_B [m³/N]."""
         given = [self.__dict__[f"foundation_{x}"] for x in "ab"]
         gives = [
-            0.0 if k is None else 1.0 / self._positive(f"foundation_{x}", values)
+            0.0 if k is None else 1.0 / positive(self, f"foundation_{x}", values)
             for k, x in zip(given, "ab", strict=True)
         ]
         if not sum(gives) > 0.0:

@@ -31,7 +31,7 @@ from math import exp, pi
 from typing import TYPE_CHECKING, Any
 
 from nexdyn.errors import InputError, unknown
-from nexdyn.forces.between import check_freedom, non_negative
+from nexdyn.forces.between import check_freedom, non_negative, positive
 from nexdyn.forces.kinds import JOINT_FRICTION
 from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, no_number
 from nexdyn.forces.tables import ForceEntries
@@ -106,7 +106,7 @@ class JointFriction(ForceElement):
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """F_c, F_s, v_s, σ₀, σ₁, σ₂, b."""
-        sliding, stiffness, speed = (self._positive(x, values) for x in ("sliding", "stiffness", "stribeck_speed"))
+        sliding, stiffness, speed = (positive(self, x, values) for x in ("sliding", "stiffness", "stribeck_speed"))
         static = sliding if self.static is None else self.number_of("static", values)
         if static < sliding:
             raise InputError(
@@ -136,12 +136,6 @@ class JointFriction(ForceElement):
     def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
         data = Bristle(self.data(values))
         return [(data.stiffness, 0.0, data.static)]
-
-    def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
-        x = self.number_of(attribute, values)
-        if not x > 0.0:
-            raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0")
-        return x
 
 
 @formula

@@ -25,7 +25,7 @@ from nexdyn.forces.overlap import APART, UNBOUNDED, Ball
 from nexdyn.geometry.hierarchy import between, positive_parts
 from nexdyn.kernel import formula, outlined
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
+from nexdyn.spatial.algebra import Pose, T, Vec3, inverse, plus_turned
 from nexdyn.spatial.table import Vec3Rows
 
 IN_B, IN_A, NEAR = 0, 1, 2
@@ -143,13 +143,6 @@ def farther(walk):
 def width(n, h):
     """How far a box of half-lengths h reaches along n, in its own axes."""
     return abs(n.x) * h.x + abs(n.y) * h.y + abs(n.z) * h.z
-
-
-@formula
-def inverse(X):
-    """The pose of A in B, of that of B in A."""
-    R = T(X.R)
-    return Pose(R, -(R @ X.p))
 
 
 @formula

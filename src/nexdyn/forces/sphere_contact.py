@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nexdyn.errors import InputError
-from nexdyn.forces.between import non_negative
+from nexdyn.forces.between import non_negative, positive
 from nexdyn.forces.contact import ContactForce
 from nexdyn.model.element import Element
 
@@ -44,7 +44,7 @@ class SphereContact(ContactForce):
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         if type(self.hollow) is not bool:
             raise InputError(f"hollow of {self} is {self.hollow!r}; True or False is valid")
-        radius_a, radius_b = non_negative(self, "radius_a", values), self._positive("radius_b", values)
+        radius_a, radius_b = non_negative(self, "radius_a", values), positive(self, "radius_b", values)
         if self.hollow and radius_a >= radius_b:
             raise InputError(
                 f"radius_a of {self} is {radius_a:g}, and its hollow has radius_b {radius_b:g}; radius_a must be less"

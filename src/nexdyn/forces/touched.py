@@ -35,7 +35,7 @@ from math import exp, expm1, log, pi, sqrt
 from typing import NamedTuple
 
 from nexdyn.forces.own_law import OWN
-from nexdyn.forces.sunk import LEVEL, WAY, WEIGHT, Moments, Sunk
+from nexdyn.forces.sunk import LEVEL, WAY, WEIGHT, Moments, Sunk, by_axes
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Vec3, basis, cross
 from nexdyn.spatial.lanes import power
@@ -127,12 +127,6 @@ def ellipse(ratio):
     m1, m = exp(-t), -expm1(-t)
     K, part = whole_elliptic(m, m1)
     return Ellipse(m, K, part / m)
-
-
-@formula
-def by_axes(D, a):
-    """D a, D diagonal."""
-    return Vec3(D.x * a.x, D.y * a.y, D.z * a.z)
 
 
 @outlined

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from nexdyn.geometry import box
 from nexdyn.geometry.contact import Contact, norm, proven
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import T, Vec3, cross, plus_turned
+from nexdyn.spatial.algebra import T, Vec3, axis, column, cross, plus_turned
 
 PARALLEL = 1e-12
 """Square of the sine below which edges are parallel."""
@@ -38,22 +38,6 @@ class Slab(NamedTuple):
     n: Vec3
     i: int
     j: int
-
-
-@formula
-def column(R, j):
-    """r_j."""
-    if j == 0:
-        return Vec3(R.xx, R.yx, R.zx)
-    if j == 1:
-        return Vec3(R.xy, R.yy, R.zy)
-    return Vec3(R.xz, R.yz, R.zz)
-
-
-@formula
-def axis(i):
-    """e_i."""
-    return Vec3(1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
 
 
 @formula

@@ -17,10 +17,11 @@ from __future__ import annotations
 from nexdyn.geometry.contact import Contact
 from nexdyn.geometry.lane_simplex import lane_apart
 from nexdyn.geometry.lane_support import choose, held, lane_support, magnitude, signed
-from nexdyn.geometry.narrow import FOUND, NOT_FINITE, PRECISION, is_finite, pair_distance
+from nexdyn.geometry.narrow import FOUND, NOT_FINITE, PRECISION, is_finite, pair_distance, without_margins
 from nexdyn.geometry.solid import BOX, COLUMNS, CYLINDER, HALF_SPACE, HULL, POINT, SEGMENT, solid_of
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, cross, plus_turned
+from nexdyn.spatial.by_lane import pose_of_lane, vector_of_lane, vector_with_lane
 from nexdyn.spatial.lanes import LANES, if_less, lane, packs, sqrt, with_lane, zero
 from nexdyn.spatial.table import PoseRows, Vec3Rows
 
@@ -95,12 +96,6 @@ def lane_segments(A, B, X):
 
 
 @formula
-def swept(c, r, s):
-    """The contact of shapes with margins r and s from that of their cores."""
-    return Contact(c.d - r - s, c.n, c.a + r * c.n, c.b - s * c.n, c.error)
-
-
-@formula
 def placed_by(X, c):
     """A contact in the frame of X, in the world."""
     return Contact(c.d, X.R @ c.n, plus_turned(X.p, X.R, c.a), plus_turned(X.p, X.R, c.b), c.error)
@@ -113,15 +108,15 @@ def together(A, B, tables, XA, XB):
         y = T(XB.R) @ (XA.p - XB.p)
         d, n = lane_nearest(B, y)
         c = Contact(d, -(XB.R @ n), XA.p, plus_turned(XB.p, XB.R, y - d * n), zero(d))
-        return swept(c, A.margin, B.margin)
+        return without_margins(c, A.margin, B.margin)
     X = Pose(T(XA.R) @ XB.R, T(XA.R) @ (XB.p - XA.p))
     if A.kind == HALF_SPACE:
         o = zero(X.p.x)
         n = Vec3(o, o, o + 1.0)
         b = plus_turned(X.p, X.R, lane_support(B, tables, T(X.R) @ (-n)))
-        c = swept(Contact(b.z, n, Vec3(b.x, b.y, o), b, o), 0.0, B.margin)
+        c = without_margins(Contact(b.z, n, Vec3(b.x, b.y, o), b, o), 0.0, B.margin)
     else:
-        c = swept(lane_segments(A, B, X), A.margin, B.margin)
+        c = without_margins(lane_segments(A, B, X), A.margin, B.margin)
     return placed_by(XA, c)
 
 
@@ -134,7 +129,7 @@ def by_simplices(A, B, tables, XA, XB, guess, done):
     v = choose(o, start @ start, start, X.p)
     v = choose(o, v @ v, v, Vec3(o + 1.0, o, o))
     size = A.radius - A.margin + B.radius - B.margin + sqrt(X.p @ X.p)
-    c = swept(lane_apart(A, B, X, tables, v, done, size), A.margin, B.margin)
+    c = without_margins(lane_apart(A, B, X, tables, v, done, size), A.margin, B.margin)
     return placed_by(XA, c), PRECISION * size
 
 
@@ -195,29 +190,10 @@ def choose_pose(x, y, then, otherwise):
 
 
 @formula
-def pose_of(X, s):
-    """The pose in lane s."""
-    R, p = X.R, X.p
-    return Pose(
-        Mat3(
-            lane(R.xx, s), lane(R.xy, s), lane(R.xz, s), lane(R.yx, s), lane(R.yy, s), lane(R.yz, s), lane(R.zx, s), lane(R.zy, s),
-            lane(R.zz, s),
-        ),
-        Vec3(lane(p.x, s), lane(p.y, s), lane(p.z, s)),
-    )  # fmt: skip
-
-
-@formula
-def put_vector(a, s, x):
-    """The vector of packs with x in lane s."""
-    return Vec3(with_lane(a.x, s, x.x), with_lane(a.y, s, x.y), with_lane(a.z, s, x.z))
-
-
-@formula
 def put_contact(c, s, x):
     """The contact of packs with that of one pose in lane s."""
     return Contact(
-        with_lane(c.d, s, x.d), put_vector(c.n, s, x.n), put_vector(c.a, s, x.a), put_vector(c.b, s, x.b),
+        with_lane(c.d, s, x.d), vector_with_lane(c.n, s, x.n), vector_with_lane(c.a, s, x.a), vector_with_lane(c.b, s, x.b),
         with_lane(c.error, s, x.error),
     )  # fmt: skip
 
@@ -254,7 +230,7 @@ def lane_pair(tables, i, j, XA, XB, work, start, status):
         else:
             done = aligned(P, Q) if A.kind == BOX and B.kind == BOX else o
             for s in range(LANES):
-                if not (is_finite(pose_of(P, s)) and is_finite(pose_of(Q, s))):
+                if not (is_finite(pose_of_lane(P, s)) and is_finite(pose_of_lane(Q, s))):
                     done = with_lane(done, s, 1.0)
             c, fine = by_simplices(A, B, tables, P, Q, choose(o, turned, -start, start), done)
         found = if_less(fine, c.error, o, o + 1.0)
@@ -264,7 +240,7 @@ def lane_pair(tables, i, j, XA, XB, work, start, status):
     else:
         found = o
     for s in range(LANES):
-        P, Q = pose_of(XA, s), pose_of(XB, s)
+        P, Q = pose_of_lane(XA, s), pose_of_lane(XB, s)
         if not (is_finite(P) and is_finite(Q)):
             zeros = Vec3(0.0, 0.0, 0.0)
             status[s] = NOT_FINITE
@@ -272,7 +248,7 @@ def lane_pair(tables, i, j, XA, XB, work, start, status):
         elif lane(found, s) > 0.5:
             status[s] = FOUND
         else:
-            guess = Vec3(lane(start.x, s), lane(start.y, s), lane(start.z, s))
+            guess = vector_of_lane(start, s)
             status[s], one = pair_distance(tables, i, j, P, Q, work, guess)
             c = put_contact(c, s, one)
     return c

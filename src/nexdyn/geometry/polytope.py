@@ -20,7 +20,7 @@ from nexdyn.spatial.table import Vec3Rows, row
 
 MOST_POINTS = 192
 MOST_FACES = 2 * MOST_POINTS
-REACHED, FULL, FLAT_BODY = 0, 1, 2
+REACHED, FULL = 0, 1
 FAR = 1e300
 
 

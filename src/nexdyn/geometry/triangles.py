@@ -212,22 +212,6 @@ def of_triangles(A, B, limit):
 
 
 @formula
-def of_segment_and_triangle(x, d, tri, limit):
-    """The nearest points of segment x + s d and a triangle, as of_triangles."""
-    zero = Vec3(0.0, 0.0, 0.0)
-    best = Near(limit, zero, zero, zero)
-    N = normal_of(tri.q - tri.p, tri.r - tri.p)
-    hit, s = pierces(x, x + d, tri, N)
-    if hit:
-        return Near(0.0, x + s * d, x + s * d, zero)
-    best = corner_and_face(best, x, tri, N, False)
-    best = corner_and_face(best, x + d, tri, N, False)
-    best = edge_pair(best, x, d, tri.p, tri.q - tri.p)
-    best = edge_pair(best, x, d, tri.q, tri.r - tri.q)
-    return edge_pair(best, x, d, tri.r, tri.p - tri.r)
-
-
-@formula
 def length(a):
     """|a|."""
     return sqrt(a @ a)

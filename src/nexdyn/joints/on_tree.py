@@ -15,13 +15,11 @@ Mechanisms without reversed and registered joints, whose numbers are int64, are 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import types
 
 from nexdyn.joints import registered, verbs
 from nexdyn.joints.kinds import REVERSED
+from nexdyn.joints.registered import may_be_registered
 from nexdyn.kernel import formula, overloaded
 from nexdyn.spatial.algebra import Mat3, Pose, Vec3, cross, inverse, to_child
 from nexdyn.spatial.lanes import lane, zero
@@ -37,20 +35,16 @@ def described_as(kind):
     return kind & (REVERSED - 1)
 
 
-def _may_be(kind: Any) -> bool:
-    return isinstance(kind, types.Integer) and int(kind.bitwidth) == 32  # type: ignore[attr-defined]
-
-
 @overloaded(is_reversed)
 def _is_reversed(kind):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind: kind & REVERSED != 0
     return lambda kind: False
 
 
 @overloaded(described_as)
 def _described_as(kind):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind: np.int32(kind & (REVERSED - 1))
     return lambda kind: kind
 
@@ -136,7 +130,7 @@ def child_pose(kind, X, pitch, q, k):
 
 @overloaded(child_pose)
 def _child_pose(kind, X, pitch, q, k):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind, X, pitch, q, k: child_pose_of_any(kind, X, pitch, q, k)
     return lambda kind, X, pitch, q, k: verbs.child_pose(kind, X, pitch, q, k)
 
@@ -157,7 +151,7 @@ def motion_columns(kind, pitch, q, k, H, j):
 
 @overloaded(motion_columns)
 def _motion_columns(kind, pitch, q, k, H, j):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind, pitch, q, k, H, j: motion_columns_of_any(kind, pitch, q, k, H, j)
     return lambda kind, pitch, q, k, H, j: verbs.motion_columns(kind, pitch, q, k, H, j)
 
@@ -178,7 +172,7 @@ def joint_bias(kind, pitch, q, k, v, j, o):
 
 @overloaded(joint_bias)
 def _joint_bias(kind, pitch, q, k, v, j, o):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind, pitch, q, k, v, j, o: joint_bias_of_any(kind, pitch, q, k, v, j, o)
     return lambda kind, pitch, q, k, v, j, o: verbs.joint_bias(kind, pitch, q, k, v, j, o)
 
@@ -199,7 +193,7 @@ def column_rate(kind, pitch, q, k, v, j, n, H):
 
 @overloaded(column_rate)
 def _column_rate(kind, pitch, q, k, v, j, n, H):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind, pitch, q, k, v, j, n, H: column_rate_of_any(kind, pitch, q, k, v, j, n, H)
     return lambda kind, pitch, q, k, v, j, n, H: verbs.column_rate(kind, pitch, q, k, v, j, n, H[j + n])
 
@@ -220,7 +214,7 @@ def column_slope(kind, pitch, q, k, m, n, H, j):
 
 @overloaded(column_slope)
 def _column_slope(kind, pitch, q, k, m, n, H, j):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind, pitch, q, k, m, n, H, j: column_slope_of_any(kind, pitch, q, k, m, n, H, j)
     return lambda kind, pitch, q, k, m, n, H, j: verbs.column_slope(kind, pitch, q, k, m, n, H[j + m])
 
@@ -241,7 +235,7 @@ def bias_slope(kind, pitch, q, k, v, j, n, H):
 
 @overloaded(bias_slope)
 def _bias_slope(kind, pitch, q, k, v, j, n, H):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind, pitch, q, k, v, j, n, H: bias_slope_of_any(kind, pitch, q, k, v, j, n, H)
     return lambda kind, pitch, q, k, v, j, n, H: verbs.bias_slope(kind, pitch, q, k, v, j, n)
 
@@ -262,7 +256,7 @@ def constraint_columns(kind, pitch, q, k, W):
 
 @overloaded(constraint_columns)
 def _constraint_columns(kind, pitch, q, k, W):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind, pitch, q, k, W: constraint_columns_of_any(kind, pitch, q, k, W)
     return lambda kind, pitch, q, k, W: verbs.constraint_columns(kind, pitch, q, k, W)
 

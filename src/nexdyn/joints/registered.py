@@ -44,7 +44,7 @@ NAN5, NAN6, NAN12 = (NAN,) * 5, (NAN,) * 6, (NAN,) * 12
 NAN30, NAN36 = (NAN,) * 30, (NAN,) * 36
 
 
-def _may_be(kind: Any) -> bool:
+def may_be_registered(kind: Any) -> bool:
     """Whether a mechanism whose joints have numbers of this Numba type may have registered ones."""
     return isinstance(kind, types.Integer) and int(kind.bitwidth) == 32  # type: ignore[attr-defined]
 
@@ -56,7 +56,7 @@ def is_registered(kind):
 
 @overloaded(is_registered)
 def _is_registered(kind):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind: kind == REGISTERED
     return lambda kind: False
 
@@ -171,7 +171,7 @@ def pose(kind, X, block, q, k):
 
 @overloaded(pose)
 def _pose(kind, X, block, q, k):
-    if _may_be(kind):
+    if may_be_registered(kind):
         return lambda kind, X, block, q, k: pose_behind(X, block, q, k)
     return lambda kind, X, block, q, k: X
 
@@ -199,7 +199,7 @@ def motion_subspace(kind, H, j, q, k, block):
 
 @overloaded(motion_subspace)
 def _motion_subspace(kind, H, j, q, k, block):
-    if not _may_be(kind):
+    if not may_be_registered(kind):
         return lambda kind, H, j, q, k, block: None
     if is_instance(q, LaneVector):
         return lambda kind, H, j, q, k, block: columns_of_lanes(block, q, k, H, j)
@@ -228,7 +228,7 @@ def motion(kind, what, block, q, k, v, j, n, m):
 
 @overloaded(motion)
 def _motion(kind, what, block, q, k, v, j, n, m):
-    if not _may_be(kind):
+    if not may_be_registered(kind):
         return lambda kind, what, block, q, k, v, j, n, m: Motion(
             Vec3(zero(q[k]), zero(q[k]), zero(q[k])), Vec3(zero(q[k]), zero(q[k]), zero(q[k]))
         )
@@ -265,7 +265,7 @@ def constraint_subspace(kind, W, q, k, block):
 
 @overloaded(constraint_subspace)
 def _constraint_subspace(kind, W, q, k, block):
-    if not _may_be(kind):
+    if not may_be_registered(kind):
         return lambda kind, W, q, k, block: None
     if is_instance(q, LaneVector):
         return lambda kind, W, q, k, block: across_of_lanes(W, q, k, block)
@@ -289,7 +289,7 @@ def coordinates_of(kind, R, p, q, k, block):
 
 @overloaded(coordinates_of)
 def _coordinates_of(kind, R, p, q, k, block):
-    if not _may_be(kind):
+    if not may_be_registered(kind):
         return lambda kind, R, p, q, k, block: None
     if is_instance(q, LaneVector):
         return lambda kind, R, p, q, k, block: None
@@ -310,7 +310,7 @@ def dual_subspace(kind, H, j, q, k, block):
 
 @overloaded(dual_subspace)
 def _dual_subspace(kind, H, j, q, k, block):
-    if not _may_be(kind):
+    if not may_be_registered(kind):
         return lambda kind, H, j, q, k, block: None
     if is_instance(q, LaneVector):
         return lambda kind, H, j, q, k, block: None

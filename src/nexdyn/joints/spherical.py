@@ -9,7 +9,7 @@ from __future__ import annotations
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint, Step
-from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, Vec3, normalized, rotation
+from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, Vec3, normalized, quaternion_if_less, rotation
 from nexdyn.spatial.lanes import greater, if_less, zero
 
 
@@ -42,12 +42,6 @@ def quaternion_near(R, q, k):
     x = normalized(quaternion_if_less(trace, greater(R.xx, greater(R.yy, R.zz)), x, y))
     across = x.w * q[k] + x.x * q[k + 1] + x.y * q[k + 2] + x.z * q[k + 3]
     return if_less(across, 0.0, o - 1.0, o + 1.0) * x
-
-
-@formula
-def quaternion_if_less(a, b, x, y):
-    """x where a < b, else y."""
-    return Quat(if_less(a, b, x.w, y.w), if_less(a, b, x.x, y.x), if_less(a, b, x.y, y.y), if_less(a, b, x.z, y.z))
 
 
 @formula

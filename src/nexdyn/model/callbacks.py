@@ -68,7 +68,7 @@ POSE = Shape("pose", "(t, x, R)", 12, 1)
 POSE_GRADIENT = Shape("derivatives of a pose", "(t, x, R, out)", 12, 7)
 POSE_HESSIAN = POSE_GRADIENT._replace(out=49)
 
-_C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
+C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 _DOUBLES = types.Array(types.float64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _FILLS = {
@@ -107,7 +107,7 @@ class Callback:
         self.function, self.shape = function, shape
         self.compiled = is_jitted(function)
         self._failures: dict[int, BaseException] = {}
-        self._interpreted = _C_FUNCTION(self._call)
+        self._interpreted = C_FUNCTION(self._call)
         if self.compiled:
             self._machine_code = _compiled(function, shape, self._interpreted)
             address = self._machine_code.address

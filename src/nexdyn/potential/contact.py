@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.constraints.pair import column
 from nexdyn.forces import contact
 from nexdyn.forces.contact import Rub, across, along
 from nexdyn.forces.contact_data import Friction, PointData
@@ -50,7 +49,7 @@ from nexdyn.potential.tables import (
     Rubbing,
     SpringEntries,
 )
-from nexdyn.spatial.algebra import T, Vec3, basis, cross
+from nexdyn.spatial.algebra import T, Vec3, basis, column, cross
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Mat3, Sym3, Vec3, cross
+from nexdyn.spatial.algebra import Mat3, Sym3, cross
 from nexdyn.spatial.lanes import cos, sin, sqrt
 
 SERIES = 0.1
@@ -80,9 +80,3 @@ def chart_curvature(theta, g, k):
         d + 2.0 * theta.y * p.y, theta.y * p.z + theta.z * p.y,
         d + 2.0 * theta.z * p.z,
     )  # fmt: skip
-
-
-@formula
-def unit(k):
-    """The unit vector e_k."""
-    return Vec3(1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)

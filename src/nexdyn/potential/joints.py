@@ -23,10 +23,9 @@ from nexdyn.model.time_kernels import time_value
 from nexdyn.potential import hinge
 from nexdyn.potential.blocks import add_matrix, add_products, add_second_entry, add_upper
 from nexdyn.potential.hinge import skew, spread
-from nexdyn.potential.increments import unit
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.tables import COUPLED, HINGE, NONE, CoupledRows, Groups, Links, Parts
-from nexdyn.spatial.algebra import Force, Mat3, Sym3, T, Vec3, full, skew_times
+from nexdyn.spatial.algebra import Force, Mat3, Sym3, T, Vec3, axis, full, skew_times
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 LAST_DOT = DISTANCE
@@ -52,7 +51,7 @@ def hinge_rows(pair, A_a, A_b, r, C, J):
     n_a, n_b = P @ A_a, T(P) @ A_b
     o = Vec3(0.0, 0.0, 0.0)
     for k in range(3):
-        e = unit(k)
+        e = axis(k)
         put_rows(J, r + k, matrix_row(d_a, k), -e, matrix_row(d_b, k), e)
         put_rows(J, r + 3 + k, matrix_row(n_a, k), o, -matrix_row(n_b, k), o)
 
@@ -212,7 +211,7 @@ def matrix_of_dots(pair, W):
 @formula
 def add_to_entry(W, i, j, s):
     """W with s added to its entry (i, j)."""
-    u, w = unit(i), unit(j)
+    u, w = axis(i), axis(j)
     return W + Mat3(
         s * u.x * w.x, s * u.x * w.y, s * u.x * w.z,
         s * u.y * w.x, s * u.y * w.y, s * u.y * w.z,
@@ -293,7 +292,7 @@ def add_rows_curvature(model, i, pair, A_a, A_b, lam, mu, t, work):
         for e in range(tables.rows[q, 0], tables.rows[q, 0] + tables.rows[q, 1]):
             kind, s = Terms(tables.terms)[e].primitive, y * tables.scale[e]
             if kind < DOT:
-                f = f + s * unit(kind)
+                f = f + s * axis(kind)
             elif kind < LAST_DOT:
                 dots = True
                 W = add_to_entry(W, (kind - DOT) // 3, (kind - DOT) % 3, s)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.constraints.pair import column
 from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.joint import friction_effort, spherical_spring
@@ -42,7 +41,7 @@ from nexdyn.potential.tables import (
     LoadTables,
 )
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, T, Vec3, cross, normalized
+from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, T, Vec3, column, cross, normalized
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 DIFFERENCE, HERE = 1e-7, -1

@@ -15,6 +15,7 @@ from __future__ import annotations
 from nexdyn.forces import actuator
 from nexdyn.forces.actuator import DriveStates, effort_and_rates
 from nexdyn.forces.joint_friction import Bristle, bristle
+from nexdyn.forces.states import DUE
 from nexdyn.kernel import formula
 from nexdyn.potential.tables import BRISTLE, CONTROLLED
 from nexdyn.records import Record
@@ -29,9 +30,6 @@ class Deflection(Record):
     now: float
     begun: float
     before: float
-
-
-DUE = 1e-9
 
 
 @formula

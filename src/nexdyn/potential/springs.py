@@ -21,7 +21,7 @@ from typing import Any
 from nexdyn.constraints.kinds import ANGLE
 from nexdyn.constraints.rows import unit_velocity
 from nexdyn.constraints.tables import Terms
-from nexdyn.constraints.turns import axis_z, turned
+from nexdyn.constraints.turns import turned
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.actuator import effort_and_rates
 from nexdyn.forces.curve import curve_slope, curve_value, curve_work
@@ -54,7 +54,7 @@ from nexdyn.potential.tables import (
     SpringEntries,
     SpringTables,
 )
-from nexdyn.spatial.algebra import Force, T
+from nexdyn.spatial.algebra import Force, T, z_column
 from nexdyn.spatial.table import ForceRows, Mat3Rows, PoseRows
 
 DIFFERENCE = 1e-6
@@ -201,7 +201,7 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         a, b, code = spring.body_a, spring.body_b, spring.law
         pair = pair_at(tables, e, X0, X)
         if Terms(tables.terms)[e].primitive == ANGLE:
-            near[e] = springs.near[e] + turned(work.pose, work.x, a, b, axis_z(pair.R_A))
+            near[e] = springs.near[e] + turned(work.pose, work.x, a, b, z_column(pair.R_A))
         c = value(tables, e, t, pair, near)
         g = gradient(tables, e, t, pair, near)
         put_rows(springs.G, e, T(A[a]) @ g.w_a, g.v_a, T(A[b]) @ g.w_b, g.v_b)
@@ -308,7 +308,7 @@ def _(springs: SpringTables, work: Any, t: Any, dt: Any) -> Any:
         e = springs.acting[m]
         pair, spring = pair_at(tables, e, X0, X), SpringEntries(springs.index)[e]
         if Terms(tables.terms)[e].primitive == ANGLE:
-            springs.near[e] += turned(work.pose, work.x, spring.body_a, spring.body_b, axis_z(pair.R_A))
+            springs.near[e] += turned(work.pose, work.x, spring.body_a, spring.body_b, z_column(pair.R_A))
         c = value(tables, e, 0.0, pair, springs.near)
         state[e, 2], state[e, 3] = state[e, 0], state[e, 1]
         state[e, 0], state[e, 1] = c, (c - springs.past[e, 0]) / dt

@@ -287,6 +287,28 @@ def z_column(R):
     return Vec3(R.xz, R.yz, R.zz)
 
 
+@formula
+def column(R, i):
+    """R e_i."""
+    if i == 0:
+        return Vec3(R.xx, R.yx, R.zx)
+    if i == 1:
+        return Vec3(R.xy, R.yy, R.zy)
+    return Vec3(R.xz, R.yz, R.zz)
+
+
+@formula
+def axis(i):
+    """e_i."""
+    return Vec3(1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+
+
+@formula
+def quaternion_if_less(a, b, x, y):
+    """x where a < b, else y."""
+    return Quat(if_less(a, b, x.w, y.w), if_less(a, b, x.x, y.x), if_less(a, b, x.y, y.y), if_less(a, b, x.z, y.z))
+
+
 # --- motions and forces -----------------------------------------------------------------------------------------
 
 

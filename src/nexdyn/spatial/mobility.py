@@ -100,12 +100,6 @@ def mobility_less(M, r, z):
 
 
 @formula
-def turned_z(c, s, a):
-    """Rz a of a vector."""
-    return Vec3(c * a.x - s * a.y, s * a.x + c * a.y, a.z)
-
-
-@formula
 def turned_back_z(c, s, a):
     """Rzᵀ a of a vector."""
     return Vec3(c * a.x + s * a.y, c * a.y - s * a.x, a.z)

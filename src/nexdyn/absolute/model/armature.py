@@ -24,13 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.absolute.model.frames import pair_of
-from nexdyn.constraints.pair import column
 from nexdyn.errors import InputError
 from nexdyn.joints.kinds import REGISTERED
 from nexdyn.kernel import kernel
 from nexdyn.model.system import System
 from nexdyn.records import Record, rows_of
-from nexdyn.spatial.algebra import T, Vec3, cross
+from nexdyn.spatial.algebra import T, Vec3, column, cross
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.spatial.table import MotionRows, PoseRows

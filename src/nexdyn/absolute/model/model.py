@@ -24,7 +24,14 @@ from nexdyn.model.driver import Driver
 from nexdyn.model.functions import Function
 from nexdyn.model.joint import Joint, is_angle
 from nexdyn.model.system import System
-from nexdyn.spatial.rotations import cross_product, exp_quaternion, quaternion, quaternion_multiply, rotation_matrix
+from nexdyn.spatial.rotations import (
+    cross_product,
+    exp_quaternion,
+    quaternion,
+    quaternion_multiply,
+    rotation_matrix,
+    skew,
+)
 
 
 class DriverRow(NamedTuple):
@@ -379,7 +386,7 @@ class AbsoluteModel:
         m, h, I = self.mass[1:, 0], self.mass[1:, 1:4], _full(self.mass[1:, 4:])
         blocks = np.zeros((self.nb, 6, 6))
         blocks[:, :3, :3] = I
-        blocks[:, :3, 3:] = _skew(h) @ np.swapaxes(R, 1, 2)
+        blocks[:, :3, 3:] = skew(h) @ np.swapaxes(R, 1, 2)
         blocks[:, 3:, :3] = np.swapaxes(blocks[:, :3, 3:], 1, 2)
         blocks[:, 3:, 3:] = m[:, None, None] * np.eye(3)
         M = self.block_diagonal(blocks)
@@ -442,12 +449,6 @@ def part_of(model: AbsoluteModel, shape: LoopBlock, near: np.ndarray) -> tuple[A
 def scaled_rows(J: Matrix, units: np.ndarray) -> Matrix:
     """J with each row times its unit."""
     return units[:, None] * J if isinstance(J, np.ndarray) else sp.csr_matrix(sp.diags(units) @ J)
-
-
-def _skew(a: np.ndarray) -> np.ndarray:
-    S = np.zeros((*a.shape[:-1], 3, 3))
-    S[..., 0, 1], S[..., 0, 2], S[..., 1, 2] = -a[..., 2], a[..., 1], -a[..., 0]
-    return S - np.swapaxes(S, -1, -2)
 
 
 def _full(I: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from nexdyn.absolute.motion.force_stiffness import (
 )
 from nexdyn.absolute.motion.tables import MotionTables, PlacesOfBlocks, block_places, centres
 from nexdyn.constraints.tables import FramesOfPairs
-from nexdyn.constraints.turns import axis_x, axis_z, turned
+from nexdyn.constraints.turns import turned
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces import states
@@ -48,14 +48,7 @@ from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.records import Record, rows_of
-from nexdyn.spatial.algebra import (
-    Force,
-    Motion,
-    Quat,
-    T,
-    Vec3,
-    cross,
-)
+from nexdyn.spatial.algebra import Force, Motion, Quat, T, Vec3, column, cross, z_column
 from nexdyn.spatial.lanes import LaneVector, all_less, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 from nexdyn.spatial.turns import near
@@ -395,7 +388,7 @@ def joint_motion(tables, s, acts, j):
     coordinates_of(kind, acts.pitch[j], R, p, q, k)
     for m in range(joint.nv):
         if acts.places[k + m] >= 0:  # an angle: about z of A, or as the second of a universal joint about x of B
-            axis = axis_x(X_B.R) if m == 1 else axis_z(X_A.R)
+            axis = column(X_B.R, 0) if m == 1 else z_column(X_A.R)
             q[k + m] = counted_angle(s, acts, j, k + m, q[k + m], axis)
     relative_velocity(s, acts, j, X_B)
     H = MotionRows(acts.H, 0)
@@ -535,7 +528,7 @@ def element_loads(s, t, gh, bh2, assemble, acts):
             V_A = Motion(V[a].w, V[a].v + cross(V[a].w, X_A.p - X_W[a].p))
             V_B = Motion(V[b].w, V[b].v + cross(V[b].w, X_B.p - X_W[b].p))
             if force.kind == TORSION_SPRING:
-                delta = turned(s.poses, s.moved, a, b, axis_z(X_A.R))
+                delta = turned(s.poses, s.moved, a, b, z_column(X_A.R))
                 Twist(tables.data, force.first).reference = s.counted[acts.turns[e]] + delta
             status, F_A, F_B = element_load(acts, e, t, X_A, V_A, X_B, V_B, tables.data)
             add_on_body(s, a, X_A.p, F_A)

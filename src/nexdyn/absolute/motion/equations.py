@@ -42,7 +42,7 @@ from nexdyn.absolute.motion.tables import (
     Spares,
 )
 from nexdyn.constraints.kinds import DISTANCE, DOT, FORWARD
-from nexdyn.constraints.pair import PairVelocity, column
+from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.tables import Terms
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.integrate.problem import OK
@@ -58,6 +58,7 @@ from nexdyn.spatial.algebra import (
     Quat,
     T,
     Vec3,
+    column,
     cross,
     exp_quaternion,
     full,

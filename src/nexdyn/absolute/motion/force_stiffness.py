@@ -28,7 +28,7 @@ from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.linalg.rows import WIDTH
-from nexdyn.spatial.algebra import Motion, Pose, Vec3, basis, cross, exp_quaternion, rotation
+from nexdyn.spatial.algebra import Motion, Pose, Vec3, axis, basis, cross, exp_quaternion, rotation
 from nexdyn.spatial.lanes import LaneVector
 from nexdyn.spatial.table import PoseRows
 
@@ -129,11 +129,6 @@ def _(room: Any, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) -
     if ForceEntries(acts.forces.index)[e].states > 0:
         begun = surface_step(acts, e)
     stiffness_over_area(acts.forces, e, k, K, weights, motion, begun, SECANT)
-
-
-@formula
-def axis(c):
-    return Vec3(1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
 
 
 @formula

@@ -17,10 +17,9 @@ from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.linalg import lu
 from nexdyn.linalg.solvers import Pattern, iterative, unknowns
-from nexdyn.model.callbacks import call
+from nexdyn.model.callbacks import C_FUNCTION, call
 
 FACTOR, SOLVE = 0.0, 1.0
-_C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class Outside:
@@ -31,7 +30,7 @@ class Outside:
         self._pattern, self._places = Pattern(tables.plan), unknowns(tables.plan)
         self.failure: BaseException | None = None
         """What was raised inside, if anything was."""
-        self._function = _C_FUNCTION(self._call)
+        self._function = C_FUNCTION(self._call)
         self.address = float(ctypes.cast(self._function, ctypes.c_void_p).value or 0)
 
     def _call(self, what: float, given: int, out: int) -> int:

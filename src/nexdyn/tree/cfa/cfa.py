@@ -50,13 +50,13 @@ from nexdyn.spatial.mobility import (
     seen_from,
     solve_across_z,
     turned_back_z,
-    turned_z,
 )
 from nexdyn.spatial.table import (
     FiveRows,
     PoseRows,
     row,
 )
+from nexdyn.spatial.turned_z import turned_z
 from nexdyn.tree.cfa.any_joint import columns_any, control_force_any, factor_any, force_of_any, solve_any
 from nexdyn.tree.cfa.tables import ABOUT_Z_FIRST, ANY
 from nexdyn.tree.core.aba import external

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Force, Vec3, to_child
-from nexdyn.spatial.mobility import turned_z
 from nexdyn.spatial.table import ForceRows
+from nexdyn.spatial.turned_z import turned_z
 from nexdyn.tree.cfa.cfa import bias_forces, constraint_forces, pay_back, pose, refine
 from nexdyn.tree.cfa.tables import ANY
 from nexdyn.tree.core.entries import is_finite

@@ -25,6 +25,7 @@ from nexdyn.joints.kinds import REVOLUTE
 from nexdyn.records import Record, holds_records, rows_of
 from nexdyn.spatial.algebra import Force, Motion, Vec3
 from nexdyn.spatial.mobility import Coupling5, Factor5, Five, InverseInertia, Mobility
+from nexdyn.spatial.rotations import skew
 from nexdyn.tree.core import tables
 from nexdyn.tree.core.tables import TreeModel
 from nexdyn.tree.lanes.memory import lane_zeros
@@ -135,13 +136,6 @@ class ConstraintTables(NamedTuple):
     before: Any  # (nv,)
     lends: Any  # (1,), whether a body borrows inertia
     lost: Any  # (1,), the link at which A was found not positive definite; 0: none
-
-
-def skew(p: np.ndarray) -> np.ndarray:
-    """[p]× (…, 3, 3)."""
-    out = np.zeros((*p.shape[:-1], 3, 3))
-    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -p[..., 2], p[..., 1], -p[..., 0]
-    return out - np.swapaxes(out, -1, -2)
 
 
 def _triangle(S: np.ndarray) -> np.ndarray:

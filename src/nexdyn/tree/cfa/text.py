@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.tree.cfa.tables import inverse_inertias, skew
+from nexdyn.spatial.rotations import skew
+from nexdyn.tree.cfa.tables import inverse_inertias
 from nexdyn.tree.core import entries
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from nexdyn.constraints.kinds import DOT
-from nexdyn.constraints.pair import Pair, PairVelocity, column
+from nexdyn.constraints.pair import Pair, PairVelocity
 from nexdyn.constraints.tables import RowsOfTerms, Terms
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.model.time_kernels import time_jet
 from nexdyn.records import Record, holds_records, rows_of
-from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Motion, T, Vec3, cross
+from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Motion, T, Vec3, column, cross
 from nexdyn.spatial.lanes import LaneOfTable, packs, zero
 from nexdyn.spatial.table import ForceRows, PoseRows
 from nexdyn.spatial.turned_z import about_z
