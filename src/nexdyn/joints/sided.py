@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from nexdyn.errors import InputError
+from nexdyn.model.callbacks import Callback
 from nexdyn.model.joint import Joint, JointFrames
 from nexdyn.model.placement import frame
 
@@ -38,3 +39,20 @@ class SidedJoint(Joint):
             if self.__dict__[attribute] is not None:
                 raise InputError(f"{self} takes no {attribute}: give anchor_a on the parent, anchor_b on the child")
         super().check(values)
+
+
+class FunctionConstraint(SidedJoint):
+    """Base of constraints that a function of the user's says of two frames."""
+
+    valid_units: ClassVar[tuple[str, str]]
+    unit: str
+
+    def callbacks(self) -> tuple[Callback, ...]:
+        return self.__dict__.get("_callbacks", ())
+
+    def check_own(self, values: Mapping[str, float]) -> None:
+        if self.unit not in self.valid_units:
+            raise InputError(f"unit of {self} is {self.unit!r}; {' and '.join(self.valid_units)} are valid")
+        for attribute in ("size", "period"):
+            if not self.number_of(attribute, values) > 0.0:
+                raise InputError(f"{attribute} of {self} is {self.__dict__[attribute]}; it must be greater than 0")

@@ -9,14 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nexdyn.errors import InputError
-from nexdyn.joints.sided import SidedJoint
-from nexdyn.model.callbacks import POSE, POSE_GRADIENT, POSE_HESSIAN, Callback, callback_of
+from nexdyn.joints.sided import FunctionConstraint
+from nexdyn.model.callbacks import POSE, POSE_GRADIENT, POSE_HESSIAN, callback_of
 from nexdyn.model.joint import Joint
 
-UNITS = ("m", "rad")
 
-
-class UserConstraint(SidedJoint):
+class UserConstraint(FunctionConstraint):
     """Holds function(t, x, R) = 0 of a frame A on the parent and a frame B on the child. A constraint only.
 
     function(t, x, R) → C: time [s], x (3,) the origin of B in A [m], R (3, 3) the rotation of B in A.
@@ -28,13 +26,13 @@ class UserConstraint(SidedJoint):
     by default.
     """
 
+    valid_units = ("m", "rad")
     kind = "user_constraint"
     ways = (("moves as its function lets it", 5),)
     structural = Joint.structural | {"function", "gradient", "hessian", "unit"}
     function: Callable[..., float]
     gradient: Callable[..., None] | None
     hessian: Callable[..., None] | None
-    unit: str
 
     def __init__(
         self,
@@ -72,13 +70,3 @@ class UserConstraint(SidedJoint):
         self._callbacks = tuple(callback for callback in made if callback is not None)
         addresses = [0.0 if callback is None else callback.address for callback in made]
         return [*addresses, self.number_of("size", values), self.number_of("period", values), 0.0, 0.0]
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
-
-    def check_own(self, values: Mapping[str, float]) -> None:
-        if self.unit not in UNITS:
-            raise InputError(f"unit of {self} is {self.unit!r}; {' and '.join(UNITS)} are valid")
-        for attribute in ("size", "period"):
-            if not self.number_of(attribute, values) > 0.0:
-                raise InputError(f"{attribute} of {self} is {self.__dict__[attribute]}; it must be greater than 0")

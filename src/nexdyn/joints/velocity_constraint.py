@@ -9,14 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nexdyn.errors import InputError
-from nexdyn.joints.sided import SidedJoint
-from nexdyn.model.callbacks import POSE_GRADIENT, Callback, callback_of
+from nexdyn.joints.sided import FunctionConstraint
+from nexdyn.model.callbacks import POSE_GRADIENT, callback_of
 from nexdyn.model.joint import Joint
 
-UNITS = ("m/s", "rad/s")
 
-
-class VelocityConstraint(SidedJoint):
+class VelocityConstraint(FunctionConstraint):
     """Holds a · (ẋ, ω) + b = 0 of how a frame B on the child moves in a frame A on the parent. A constraint only.
 
     function(t, x, R, out): fills out (7,) with a_x, a_θ and b; time [s], x (3,) the origin of B in A [m], R (3, 3) the
@@ -27,11 +25,11 @@ class VelocityConstraint(SidedJoint):
     own frames by default.
     """
 
+    valid_units = ("m/s", "rad/s")
     kind = "velocity_constraint"
     ways = (("moves as its function lets it", 5),)
     structural = Joint.structural | {"function", "unit"}
     function: Callable[..., None]
-    unit: str
 
     def __init__(
         self,
@@ -62,13 +60,3 @@ class VelocityConstraint(SidedJoint):
             raise InputError(f"{self}: {error}") from error
         self._callbacks = (callback,)
         return [callback.address, 0.0, 0.0, self.number_of("size", values), self.number_of("period", values)]
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
-
-    def check_own(self, values: Mapping[str, float]) -> None:
-        if self.unit not in UNITS:
-            raise InputError(f"unit of {self} is {self.unit!r}; {' and '.join(UNITS)} are valid")
-        for attribute in ("size", "period"):
-            if not self.number_of(attribute, values) > 0.0:
-                raise InputError(f"{attribute} of {self} is {self.__dict__[attribute]}; it must be greater than 0")
