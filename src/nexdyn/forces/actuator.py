@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from nexdyn.errors import InputError
 from nexdyn.forces.applied import function_of_time
-from nexdyn.forces.between import check_freedom, non_negative
+from nexdyn.forces.between import FreedomForce, check_freedom, non_negative
 from nexdyn.forces.kinds import ACTUATOR
 from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, no_number
 from nexdyn.forces.tables import ForceEntries
@@ -71,7 +71,7 @@ class DriveStates(Record):
 ROWS = Drive.columns
 
 
-class Actuator(ForceElement):
+class Actuator(FreedomForce):
     """Base of the actuators in a joint: what they share.
 
     effort_limit [N, N m], velocity_limit [m/s, rad/s]: None for none. knee: part of the velocity limit over which the effort
@@ -81,13 +81,11 @@ class Actuator(ForceElement):
 
     code = ACTUATOR
     law = EFFORT
-    joint: str
     effort_limit: Any
     velocity_limit: Any
     knee: Any
     time_constant: Any
     sample_time: Any
-    freedom: int
 
     def __init__(
         self, name: str, joint: Element | str, *, effort_limit: Any = None, velocity_limit: Any = None, knee: Any = 0.1,
@@ -98,12 +96,6 @@ class Actuator(ForceElement):
             joint=name_of(joint), effort_limit=effort_limit, velocity_limit=velocity_limit, knee=knee,
             time_constant=time_constant, sample_time=sample_time, freedom=freedom,
         )  # fmt: skip
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, in {self.joint!r})"
-
-    def joints(self) -> tuple[str, ...]:
-        return (self.joint,)
 
     def check_in(self, system: System) -> None:
         check_freedom(self, system, needs_coordinate=self.law in (POSITION, CONTROLLER))

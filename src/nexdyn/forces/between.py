@@ -9,7 +9,7 @@ axes, or `at` [m] in the world as described.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -101,6 +101,24 @@ def frame_of(force: Element, system: System, reference: str, side: str = "") -> 
 def _frame(system: System, reference: str) -> Frame:
     body, R, p = system.frame(reference)
     return Frame(body.name, R, p)
+
+
+class FreedomForce(ForceElement):
+    """Base of forces in one degree of freedom of a joint: by name."""
+
+    needs_coordinate: ClassVar[bool] = True
+    """Whether the degree of freedom must have a coordinate of its own."""
+    joint: str
+    freedom: int
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, in {self.joint!r})"
+
+    def joints(self) -> tuple[str, ...]:
+        return (self.joint,)
+
+    def check_in(self, system: System) -> None:
+        check_freedom(self, system, self.needs_coordinate)
 
 
 def check_freedom(force: ForceElement, system: System, needs_coordinate: bool) -> None:

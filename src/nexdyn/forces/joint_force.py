@@ -9,25 +9,21 @@ of y.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nexdyn.forces.applied import function_of_time
-from nexdyn.forces.between import check_freedom
+from nexdyn.forces.between import FreedomForce
 from nexdyn.forces.kinds import JOINT_FORCE
 from nexdyn.forces.page import ALL_LANES, STORES_NOTHING, InFreedom
 from nexdyn.kernel import formula
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element, name_of
-from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.functions import Function
 from nexdyn.model.time_kernels import time_callbacks, time_row, time_value
 from nexdyn.spatial.lanes import zero
 
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
 
-
-class JointForce(ForceElement):
+class JointForce(FreedomForce):
     """An effort [N, N m] in one degree of freedom of a joint, as a function of time.
 
     effort: a number, an expression, or a function of time (``nexdyn.model.functions``, "=10*sin(t)", a callable f(t)).
@@ -35,22 +31,12 @@ class JointForce(ForceElement):
     """
 
     kind, code = "joint_force", JOINT_FORCE
-    joint: str
+    needs_coordinate = False
     effort: Any
-    freedom: int
 
     def __init__(self, name: str, joint: Element | str, effort: Any = 0.0, *, freedom: int = 0) -> None:
         super().__init__(name)
         self._store(joint=name_of(joint), effort=effort, freedom=freedom)
-
-    def __repr__(self) -> str:
-        return f"JointForce({self.name!r}, in {self.joint!r})"
-
-    def joints(self) -> tuple[str, ...]:
-        return (self.joint,)
-
-    def check_in(self, system: System) -> None:
-        check_freedom(self, system, needs_coordinate=False)
 
     def check(self, values: Mapping[str, float]) -> None:
         self._function(values)

@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import cos as cosine
 from math import exp, pi
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nexdyn.errors import InputError, unknown
-from nexdyn.forces.between import check_freedom, non_negative, positive
+from nexdyn.forces.between import FreedomForce, non_negative, positive
 from nexdyn.forces.kinds import JOINT_FRICTION
 from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, no_number
 from nexdyn.forces.tables import ForceEntries
@@ -39,10 +39,6 @@ from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.records import Record
-
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
-
 
 LAWS = ("elasto_plastic", "lugre")
 ELASTIC = 0.7
@@ -60,7 +56,7 @@ class Bristle(Record):
     elastic: float
 
 
-class JointFriction(ForceElement):
+class JointFriction(FreedomForce):
     """Dry friction in one degree of freedom of a joint, with stiction.
 
     sliding [N, N m]: Coulomb friction. static [N, N m]: friction at breakaway, `sliding` or more (default: `sliding`). stribeck_speed [m/s,
@@ -72,7 +68,7 @@ class JointFriction(ForceElement):
     """
 
     kind, code = "joint_friction", JOINT_FRICTION
-    joint: str
+    needs_coordinate = False
     sliding: Any
     static: Any
     stribeck_speed: Any
@@ -81,7 +77,6 @@ class JointFriction(ForceElement):
     damping: Any
     elastic: Any
     law: str
-    freedom: int
     structural = ForceElement.structural | {"law"}
 
     def __init__(
@@ -94,15 +89,6 @@ class JointFriction(ForceElement):
             joint=name_of(joint), sliding=sliding, stiffness=stiffness, static=static, stribeck_speed=stribeck_speed,
             viscous=viscous, damping=damping, elastic=elastic, law=law, freedom=freedom,
         )  # fmt: skip
-
-    def __repr__(self) -> str:
-        return f"JointFriction({self.name!r}, in {self.joint!r})"
-
-    def joints(self) -> tuple[str, ...]:
-        return (self.joint,)
-
-    def check_in(self, system: System) -> None:
-        check_freedom(self, system, needs_coordinate=False)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """F_c, F_s, v_s, σ₀, σ₁, σ₂, b."""

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.between import check_freedom, non_negative
+from nexdyn.forces.between import FreedomForce, non_negative
 from nexdyn.forces.contact_law import damping_number
 from nexdyn.forces.kinds import JOINT_STOP
 from nexdyn.forces.page import NO_LANES, InFreedom
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
-from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.parameters import bound
 from nexdyn.records import Record
 from nexdyn.spatial.lanes import if_less, power, zero
@@ -45,7 +44,7 @@ class Stop(Record):
     upper: float
 
 
-class JointStop(ForceElement):
+class JointStop(FreedomForce):
     """Stops that keep a degree of freedom of a joint between `lower` and `upper` [m, rad] (default: the joint's own limits).
 
     stiffness [N/mᵉ, N m/radᵉ] with `exponent` e (1 to 3). damping [s/m, s/rad]: a of Hunt and Crossley; or restitution, above
@@ -54,7 +53,6 @@ class JointStop(ForceElement):
     """
 
     kind, code = "joint_stop", JOINT_STOP
-    joint: str
     stiffness: Any
     lower: Any
     upper: Any
@@ -63,7 +61,6 @@ class JointStop(ForceElement):
     restitution: Any
     impact_speed: Any
     rest_speed: Any
-    freedom: int
 
     def __init__(
         self, name: str, joint: Element | str, *, stiffness: Any, lower: Any = None, upper: Any = None, exponent: Any = 1.0,
@@ -75,14 +72,8 @@ class JointStop(ForceElement):
             restitution=restitution, impact_speed=impact_speed, rest_speed=rest_speed, freedom=freedom,
         )  # fmt: skip
 
-    def __repr__(self) -> str:
-        return f"JointStop({self.name!r}, in {self.joint!r})"
-
-    def joints(self) -> tuple[str, ...]:
-        return (self.joint,)
-
     def check_in(self, system: System) -> None:
-        check_freedom(self, system, needs_coordinate=True)
+        super().check_in(system)
         if not np.isfinite(self.ends(system)).any():
             raise InputError(f"{self} has no end: give lower or upper, or {system.joint(self.joint)} its limits")
 

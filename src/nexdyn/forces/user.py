@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.between import PairForce, check_freedom, check_points, reaction
+from nexdyn.forces.between import FreedomForce, PairForce, check_points, reaction
 from nexdyn.forces.kinds import USER, USER_JOINT
 from nexdyn.forces.page import BY_DIFFERENCES, STORES_NOTHING, TREE_LANES, Between, InFreedom, alone, no_number, nowhere
 from nexdyn.forces.tables import MOST_STATES, ForceEntries
@@ -34,9 +34,6 @@ from nexdyn.model.parameters import floats, sequence
 from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.spatial.by_lane import force_with_lane, motion_of_lane, pose_of_lane
 from nexdyn.spatial.lanes import LANES, common, lane, pack, with_lane, zero
-
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
 
 
 class Stated(ForceElement):
@@ -166,7 +163,7 @@ class UserForce(PairForce, Stated):
         self._check_states(values)
 
 
-class UserJointForce(Stated):
+class UserJointForce(Stated, FreedomForce):
     """An effort [N, N m] in one degree of freedom of a joint that a function computes.
 
     function(t, q, v) → effort, from the time [s], the freedom's coordinate [m, rad] and velocity; made by
@@ -177,8 +174,6 @@ class UserJointForce(Stated):
     """
 
     kind, code = "user_joint_force", USER_JOINT
-    joint: str
-    freedom: int
     shape = JOINT
 
     def __init__(
@@ -188,15 +183,6 @@ class UserJointForce(Stated):
         super().__init__(name)
         self._store(joint=name_of(joint), freedom=freedom)
         self._store_states(function, initial_states, state_names, state_sizes, state_units)
-
-    def __repr__(self) -> str:
-        return f"UserJointForce({self.name!r}, in {self.joint!r})"
-
-    def joints(self) -> tuple[str, ...]:
-        return (self.joint,)
-
-    def check_in(self, system: System) -> None:
-        check_freedom(self, system, needs_coordinate=True)
 
     def check(self, values: Mapping[str, float]) -> None:
         """States alone depend on parameters; the function is compiled with the model."""

@@ -12,21 +12,18 @@ class Magnet(nx.ForcePage):
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from nexdyn.by_kind import names_of
 from nexdyn.errors import InputError
-from nexdyn.forces.between import PairForce, check_freedom, check_points
+from nexdyn.forces.between import FreedomForce, PairForce, check_points
 from nexdyn.forces.kinds import REGISTERED, REGISTERED_JOINT
 from nexdyn.forces.registered import MOST_NUMBERS
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.pages.functions import Offer, PageFunction, motion, page_function, pose, put_vector
 from nexdyn.pages.numbers import check_numbers, give_constructor, numbers_of
-
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
 
 _MADE: WeakKeyDictionary[type, tuple[PageFunction | None, ...]] = WeakKeyDictionary()
 
@@ -150,7 +147,7 @@ class ForcePage(_Page, PairForce):
         super().check(values)
 
 
-class EffortPage(_Page):
+class EffortPage(_Page, FreedomForce):
     """Base of registered efforts in a degree of freedom of a joint; the numbers of the page are arguments by name.
 
     effort(…) → τ [N, N m] of t [s], the freedom's coordinate q [m, rad], its velocity v, and the page's numbers. Needed.
@@ -163,8 +160,6 @@ class EffortPage(_Page):
     offers: ClassVar[Mapping[str, Offer]] = {"effort": EFFORT, "energy": EFFORT_ENERGY}
     needed: ClassVar[str] = "effort"
     _paged: ClassVar[Any] = None
-    joint: str
-    freedom: int
 
     @staticmethod
     def _give(cls: Any) -> None:
@@ -175,15 +170,6 @@ class EffortPage(_Page):
     def _begin(self, name: str, joint: Element | str, freedom: int) -> None:
         Element.__init__(self, name)
         self._store(joint=name_of(joint), freedom=freedom)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, in {self.joint!r})"
-
-    def joints(self) -> tuple[str, ...]:
-        return (self.joint,)
-
-    def check_in(self, system: System) -> None:
-        check_freedom(self, system, needs_coordinate=True)
 
 
 ForcePage._paged, EffortPage._paged = ForcePage, EffortPage
