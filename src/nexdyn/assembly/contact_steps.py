@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.absolute.model.kkt import dense
 from nexdyn.forces.contact import ContactForce, Seen, fixed_to, seen_in
 from nexdyn.forces.contact_data import Far, PointData
 from nexdyn.forces.overlap import UNBOUNDED
@@ -199,7 +200,7 @@ class Yielding:
             R, p = self.pose(name)
             q[k, :4], q[k, 4:] = quaternion(R), p
         units = np.tile([1.0, 1.0, 1.0, *3 * [float(np.ptp(q[:, 4:], axis=0).max()) or 1.0]], model.nb)
-        rows = _dense(model.jacobian(q, 0.0)) * units
+        rows = dense(model.jacobian(q, 0.0)) * units
         sizes = np.linalg.norm(rows, axis=1)
         Z = (
             null_space(rows[sizes > 0.0] / sizes[sizes > 0.0, None], rcond=INDEPENDENT)
@@ -207,7 +208,7 @@ class Yielding:
             else np.eye(len(units))
         )
         Z = units[:, None] * Z
-        inertia, directions = np.linalg.eigh(Z.T @ _dense(model.mass_matrix(q)) @ Z)
+        inertia, directions = np.linalg.eigh(Z.T @ dense(model.mass_matrix(q)) @ Z)
         if not len(inertia) or not inertia[0] > INDEPENDENT * inertia[-1]:
             return None
         half = Z @ directions / np.sqrt(inertia)
@@ -372,7 +373,3 @@ def _laid(
         else:
             low = middle
     return Laid(row, at_start=False)
-
-
-def _dense(A: Any) -> np.ndarray:
-    return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())

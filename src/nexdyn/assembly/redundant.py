@@ -16,6 +16,7 @@ import scipy.linalg
 
 from nexdyn.absolute.model.configuration import feasible_pose, row_units
 from nexdyn.absolute.model.initial import consistent_velocity, self_stresses
+from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.mobility import remaining_motions
 from nexdyn.absolute.model.model import AbsoluteModel, part_of
 from nexdyn.absolute.model.redundancy import Block, Redundancy, find_redundancy
@@ -129,7 +130,7 @@ def _rigid_to_second_order(model: AbsoluteModel, block: Block, q: np.ndarray, ho
     here, L = q[block.shape.bodies], block.length
     size = np.tile([1.0] * 3 + [L] * 3, part.nb)
     jacobian = part.jacobian(here, how.t)
-    Cq = (jacobian if isinstance(jacobian, np.ndarray) else jacobian.toarray()) * size * row_units(part, L)[:, None]
+    Cq = dense(jacobian) * size * row_units(part, L)[:, None]
     T = scipy.linalg.null_space(Cq, rcond=1e-9, check_finite=False)
     stresses = self_stresses(part, find_redundancy(part, here, how.t)).toarray().T
     stresses /= np.linalg.norm(stresses / row_units(part, L), axis=1, keepdims=True)

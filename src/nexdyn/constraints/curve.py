@@ -33,7 +33,7 @@ from nexdyn.model.callbacks import call
 from nexdyn.model.curves import HEAD
 from nexdyn.model.time_kernels import interval, next_row, time_jet
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.algebra import Vec3, cross, vector_at
 
 SPLINE, EXPRESSION, USER = curves.SPLINE, curves.EXPRESSION, curves.USER
 STEPS = 60
@@ -88,21 +88,16 @@ def inside(data, k, s):
 
 
 @formula
-def coefficients(data, i):
-    return Vec3(data[i], data[i + 1], data[i + 2])
-
-
-@formula
 def spline_jet(data, i, s):
     """c = c0 + c1 x + c2 x² + c3 x³ with x from the piece's start; n, the n parameters and the pieces from i on."""
     n = int(data[i])
     j = min(interval(data, i + 1, n, s), n - 2)
     x, m = s - data[i + 1 + j], i + 1 + n + 12 * j
     c0, c1, c2, c3 = (
-        coefficients(data, m),
-        coefficients(data, m + 3),
-        coefficients(data, m + 6),
-        coefficients(data, m + 9),
+        vector_at(data, m),
+        vector_at(data, m + 3),
+        vector_at(data, m + 6),
+        vector_at(data, m + 9),
     )
     return (
         c0 + x * (c1 + x * (c2 + x * c3)),
@@ -152,7 +147,7 @@ def third(data, k, s):
     if int(curve.code) == SPLINE:
         n = int(data[i])
         j = min(interval(data, i + 1, n, s), n - 2)
-        return 6.0 * coefficients(data, i + 1 + n + 12 * j + 9)
+        return 6.0 * vector_at(data, i + 1 + n + 12 * j + 9)
     known = int(curve.code) == EXPRESSION or data[i + 2] != 0.0 or data[i + 1] != 0.0
     h = (1e-5 if known else 1e-4) * (end - start)
     _, _, ahead = inside(data, k, s + h)

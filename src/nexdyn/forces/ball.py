@@ -30,14 +30,13 @@ from math import pi
 from typing import NamedTuple
 
 from nexdyn.forces.contact_data import OF_BALL, Parts, PointData
-from nexdyn.forces.overlap import at
 from nexdyn.forces.own_law import OWN, own_damping, own_force, own_slope, own_work
 from nexdyn.geometry.kinds import nearest
 from nexdyn.geometry.simplex import on_triangle
 from nexdyn.geometry.solid import HULL, POINT, Solid
 from nexdyn.kernel import formula, outlined
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.algebra import Vec3, vector_at
 from nexdyn.spatial.lanes import power, sqrt
 
 HELD_TURNING = 8.0 / 15.0
@@ -85,14 +84,14 @@ def of_hull(data, j, faces, triangles, x):
     """Signed distance of x from a hull, and its normal, from the faces from j on, and the triangles of its surface behind them."""
     inside, n = -1e300, Vec3(0.0, 0.0, 1.0)
     for i in range(j, j + 4 * faces, 4):
-        above = at(data, i) @ x - data[i + 3]
+        above = vector_at(data, i) @ x - data[i + 3]
         if above > inside:
-            inside, n = above, at(data, i)
+            inside, n = above, vector_at(data, i)
     if not inside > 0.0:
         return inside, n
     least, r, first = 1e300, n, j + 4 * faces
     for i in range(first, first + 9 * triangles, 9):
-        p, q, s = at(data, i), at(data, i + 3), at(data, i + 6)
+        p, q, s = vector_at(data, i), vector_at(data, i + 3), vector_at(data, i + 6)
         square, u, v, w = on_triangle(p - x, q - x, s - x)
         if square < least:
             least, r = square, x - (u * p + v * q + w * s)

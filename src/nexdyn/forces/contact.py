@@ -57,7 +57,7 @@ from nexdyn.model.force import Frame
 from nexdyn.model.once import once
 from nexdyn.model.time_kernels import time_callbacks, time_row
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import Force, T, Vec3, cross
+from nexdyn.spatial.algebra import Force, T, Vec3, cross, vector_at
 from nexdyn.spatial.lanes import LaneVector, if_less, lane, pack, power, sqrt, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 
@@ -570,12 +570,6 @@ def points_of(data, k):
 
 
 @formula
-def state(array, j):
-    """The three numbers from j on."""
-    return Vec3(array[j], array[j + 1], array[j + 2])
-
-
-@formula
 def put_state(array, j, y):
     """array[j:j + 3] = y."""
     array[j], array[j + 1], array[j + 2] = y.x, y.y, y.z
@@ -589,7 +583,7 @@ def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):
     F_A, F_B = Force(nothing, nothing), Force(nothing, nothing)
     for i in range(points_of(data, k)):
         c, j = end(data, k, X_WA, 1.0 - 2.0 * i), ForceEntries(tables.index)[e].state + 3 * i
-        t, _, g, y, inner, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
+        t, _, g, y, inner, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, vector_at(tables.z, j))
         put_state(tables.inside, j, y)
         put_state(tables.inner, j, inner)
         put_state(tables.rate, j, rate)
@@ -643,7 +637,7 @@ def held_energy(tables, e, k, X_WA, X_WB):
             f_n = pressing(data, k, depth, 0.0)
             own = PointData(data, k)
             g = sticking.grip(own.friction, hold(own, depth, f_n), f_n, 0.0)
-            y = sticking.shortened(state(tables.z, ForceEntries(tables.index)[e].state + 3 * i), sticking.bound(g))
+            y = sticking.shortened(vector_at(tables.z, ForceEntries(tables.index)[e].state + 3 * i), sticking.bound(g))
             U += 0.5 * (y @ y)
     return U
 

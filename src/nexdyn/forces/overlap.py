@@ -31,7 +31,7 @@ from typing import NamedTuple
 from nexdyn.forces.contact_data import Parts
 from nexdyn.kernel import formula, outlined
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import T, Vec3, basis
+from nexdyn.spatial.algebra import T, Vec3, basis, vector_at
 
 UNBOUNDED = 1e300
 """The radius of a ball around what has no end."""
@@ -91,12 +91,6 @@ class Side(NamedTuple):
 
 
 @formula
-def at(array, j):
-    """Three numbers from j on."""
-    return Vec3(array[j], array[j + 1], array[j + 2])
-
-
-@formula
 def face(room, i):
     """n of row i."""
     return Vec3(room[i, 0], room[i, 1], room[i, 2])
@@ -106,7 +100,7 @@ def face(room, i):
 def place(data, j, count, X, o, room, first):
     """Faces from datum j on into rows from `first` on, about o."""
     for i in range(count):
-        n = X.R @ at(data, j + 4 * i)
+        n = X.R @ vector_at(data, j + 4 * i)
         room[first + i, 0], room[first + i, 1], room[first + i, 2] = n.x, n.y, n.z
         room[first + i, 3] = data[j + 4 * i + 3] + n @ (X.p - o)
 
@@ -117,9 +111,9 @@ def reaching(data, j, count, X, o, n):
     if count == 0:
         return UNBOUNDED
     local = T(X.R) @ n
-    most = local @ at(data, j)
+    most = local @ vector_at(data, j)
     for i in range(1, count):
-        most = max(most, local @ at(data, j + 3 * i))
+        most = max(most, local @ vector_at(data, j + 3 * i))
     return most + n @ (X.p - o)
 
 

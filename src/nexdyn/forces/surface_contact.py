@@ -36,7 +36,7 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces import ball, sticking
-from nexdyn.forces.contact import HELD, Extent, Rub, Seen, across, along, put_state, running, state
+from nexdyn.forces.contact import HELD, Extent, Rub, Seen, across, along, put_state, running
 from nexdyn.forces.contact_data import OVERLAP, POINT_DATA, Parts, PointData, Resistance
 from nexdyn.forces.foundations import BetweenSolids
 from nexdyn.forces.kinds import SURFACE
@@ -73,7 +73,7 @@ from nexdyn.geometry.hull import surface
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.model.once import once
 from nexdyn.model.shapes import Box, HalfSpace, Hull, Shape
-from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
+from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross, vector_at
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import MotionRows, PoseRows
 
@@ -222,7 +222,7 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):
 @formula
 def slip_state(array, j):
     """The four numbers from j on."""
-    return Slip(state(array, j), array[j + 3])
+    return Slip(vector_at(array, j), array[j + 3])
 
 
 @formula

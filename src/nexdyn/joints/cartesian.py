@@ -8,7 +8,7 @@ from __future__ import annotations
 from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint, Step
-from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
+from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, vector_at
 
 
 class Cartesian(Joint):
@@ -24,7 +24,7 @@ class Cartesian(Joint):
 
 @formula
 def pose(X, q, k):
-    return Pose(X.R, X.p + X.R @ Vec3(q[k], q[k + 1], q[k + 2]))
+    return Pose(X.R, X.p + X.R @ vector_at(q, k))
 
 
 @formula

@@ -31,6 +31,7 @@ from nexdyn.spatial.algebra import (
     normalized,
     right_jacobian_inverse_times,
     rotation,
+    vector_at,
 )
 from nexdyn.spatial.lanes import zero
 
@@ -130,8 +131,8 @@ turns, freedoms, columns_turn = _made_from_pages()
 @formula
 def chart_rate(kind, base, k, xi, v, j, out):
     """ξ̇ of a spherical or free joint at q = base ∘ ξ: φ̇ = Jᵣ⁻¹(φ) ω and, if free, ḋ = R v."""
-    phi = Vec3(xi[j], xi[j + 1], xi[j + 2])
-    rate = right_jacobian_inverse_times(phi, Vec3(v[j], v[j + 1], v[j + 2]))
+    phi = vector_at(xi, j)
+    rate = right_jacobian_inverse_times(phi, vector_at(v, j))
     out[j], out[j + 1], out[j + 2] = rate.x, rate.y, rate.z
     if kind == FREE:
         q = Quat(base[k], base[k + 1], base[k + 2], base[k + 3]) @ exp_quaternion(phi)
@@ -142,7 +143,7 @@ def chart_rate(kind, base, k, xi, v, j, out):
 @formula
 def chart_step(kind, base, k, xi, j, q):
     """q = base ∘ ξ of a spherical or free joint: base ⊗ exp(φ) and, if free, p + d."""
-    turned = Quat(base[k], base[k + 1], base[k + 2], base[k + 3]) @ exp_quaternion(Vec3(xi[j], xi[j + 1], xi[j + 2]))
+    turned = Quat(base[k], base[k + 1], base[k + 2], base[k + 3]) @ exp_quaternion(vector_at(xi, j))
     turned = normalized(turned)
     q[k], q[k + 1], q[k + 2], q[k + 3] = turned.w, turned.x, turned.y, turned.z
     if kind == FREE:

@@ -36,8 +36,6 @@ CLOSE = 1e-6
 SAME = 1e-12
 """Part of the length of a polygon below which two points are one."""
 
-Triple = tuple[float, float, float]
-
 
 @dataclass(frozen=True)
 class Curve(metaclass=CheckedCalls):

@@ -288,6 +288,12 @@ def z_column(R):
 
 
 @formula
+def vector_at(array, j):
+    """The three numbers from j on."""
+    return Vec3(array[j], array[j + 1], array[j + 2])
+
+
+@formula
 def column(R, i):
     """R e_i."""
     if i == 0:

@@ -21,6 +21,7 @@ import scipy.linalg
 
 from nexdyn.absolute.model.configuration import difference, feasible_pose
 from nexdyn.absolute.model.initial import self_stresses
+from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.assembly.assemble import mechanism_length
@@ -401,7 +402,3 @@ def tangent(Cq: Array, Q: Array) -> tuple[Array, Array]:
     lam = np.zeros(m)
     lam[order] = scipy.linalg.lstsq(R[:rank], U[:, :rank].T @ Q)[0] if rank else 0.0
     return U[:, rank:], lam / scale
-
-
-def dense(A: Any) -> Array:
-    return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())

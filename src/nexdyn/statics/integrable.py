@@ -22,6 +22,7 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.model.configuration import feasible_pose
+from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.absolute.model.redundancy import find_redundancy
 from nexdyn.assembly.assemble import assemble, mechanism_length
@@ -119,7 +120,7 @@ class _Forms:
         q = model.moved(self.q, step)
         J = model.jacobian(q, t, self.near.copy())
         W = np.empty((len(self.kept), self.n))
-        W[:, :-1] = (J if isinstance(J, np.ndarray) else J.toarray())[self.kept]
+        W[:, :-1] = dense(J)[self.kept]
         W[:, -1] = -model.nu(t, q)[self.kept]
         for i in range(model.nb):
             turn = slice(6 * i, 6 * i + 3)

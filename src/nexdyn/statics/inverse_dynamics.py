@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.linalg
 
+from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
@@ -48,7 +49,6 @@ from nexdyn.spatial.rotations import (
     quaternion_multiply,
     rotation_matrix,
 )
-from nexdyn.statics.descent import dense
 from nexdyn.statics.inverse_kinematics import follow
 from nexdyn.statics.turns import angles_of_bodies, angles_on_tree, as_recorded, known_of
 from nexdyn.tree.demand import demanded_efforts

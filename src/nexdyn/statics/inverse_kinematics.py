@@ -26,7 +26,7 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.model.configuration import limited, row_units
-from nexdyn.absolute.model.kkt import factor_kkt
+from nexdyn.absolute.model.kkt import dense, factor_kkt
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size
 from nexdyn.assembly.blas import small_on_one_thread
@@ -44,7 +44,7 @@ from nexdyn.spatial.rotations import (
     quaternion_multiply,
     rotation_matrix,
 )
-from nexdyn.statics.descent import dense, tangent
+from nexdyn.statics.descent import tangent
 
 Array = np.ndarray
 REACHED = 1e-9

@@ -27,7 +27,7 @@ from nexdyn.assembly.loads import Loads, element_loads
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction
 from nexdyn.forces.actuator import POSITION, VELOCITY, Actuator, Drive, DriveStates
-from nexdyn.forces.contact import across, beyond_reach, end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.contact import across, beyond_reach, end, gripped, meet, points_of, put_state
 from nexdyn.forces.contact_data import PointData
 from nexdyn.forces.contact_functions import vary
 from nexdyn.forces.foundations import RESISTANCES, Foundations
@@ -41,7 +41,7 @@ from nexdyn.forces.user_states import Between, InJoint, solve_states
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
-from nexdyn.spatial.algebra import Motion, Pose, Quat, T, Vec3, rotation
+from nexdyn.spatial.algebra import Motion, Pose, Quat, T, Vec3, rotation, vector_at
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import PoseRows
 
@@ -147,7 +147,7 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
             if runs(data, k, m.glide):
                 y = (bound(g) / size(m.glide)) * m.glide
             else:
-                y = laid(B[e].R @ state(described, j), m.n) + g.root * across(m.rub, gone - (m.n @ gone) * m.n)
+                y = laid(B[e].R @ vector_at(described, j), m.n) + g.root * across(m.rub, gone - (m.n @ gone) * m.n)
             put_state(tables.z, j, R_t @ shortened(y, bound(g)))
 
 

@@ -41,6 +41,11 @@ SOLVED, ROUNDED = 1e-9, 1e-5
 SCALINGS = 5
 
 
+def dense(A: Matrix) -> np.ndarray:
+    """A as an array."""
+    return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())
+
+
 class KKT:
     """A factored KKT system.
 
@@ -136,10 +141,10 @@ class KKT:
         if size > LARGEST_DENSE:
             raise InputError(f"solver 'qr' is dense: {size} unknowns are more than its {LARGEST_DENSE}; take 'lu'")
         self._matrix, self._scale = self._plain, np.ones(size)
-        dense = self._matrix if isinstance(self._matrix, np.ndarray) else self._matrix.toarray()
-        scale = 1.0 / np.sqrt(np.maximum(np.abs(dense).max(axis=1, initial=0.0), 1e-300))
+        A = dense(self._matrix)
+        scale = 1.0 / np.sqrt(np.maximum(np.abs(A).max(axis=1, initial=0.0), 1e-300))
         scale[self.n :] = scale[self.n :].mean() if self.m else 1.0  # one for all of λ, whose norm is to be least
-        Z, R, order = scipy.linalg.qr(dense * scale[:, None] * scale, pivoting=True, check_finite=False)
+        Z, R, order = scipy.linalg.qr(A * scale[:, None] * scale, pivoting=True, check_finite=False)
         pivots = np.abs(R.diagonal())
         rank = int((pivots > 1e-12 * pivots.max(initial=0.0)).sum())
         # R = [R₁ R₂] of rank r: [R₁ R₂] = [T 0] Yᵀ makes the least norm plain

@@ -59,7 +59,7 @@ from nexdyn.integrate.stabilised import Damping, rate, speed2
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.rows import WIDTH
-from nexdyn.spatial.algebra import T, Vec3, right_jacobian_inverse_times
+from nexdyn.spatial.algebra import T, Vec3, right_jacobian_inverse_times, vector_at
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 BAUMGARTE, PROJECTION, PARTITION = range(3)
@@ -119,7 +119,7 @@ def take(problem, y):
     states.put_states(problem.acts.forces, y, 2 * n)
     for i in range(1, len(s.q1)):
         o = 6 * (i - 1)
-        q = turn(s.q0, i, Vec3(y[o], y[o + 1], y[o + 2]))
+        q = turn(s.q0, i, vector_at(y, o))
         s.q1[i, 0], s.q1[i, 1], s.q1[i, 2], s.q1[i, 3] = q.w, q.x, q.y, q.z
         for c in range(3):
             s.moved[i, c] = y[o + c]
@@ -260,7 +260,7 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, i: Any) -> Any:
     n = 6 * (len(s.q1) - 1)
     for b in range(1, len(s.q1)):
         o = 6 * (b - 1)
-        w = right_jacobian_inverse_times(Vec3(y[o], y[o + 1], y[o + 2]), Vec3(s.v1[b, 0], s.v1[b, 1], s.v1[b, 2]))
+        w = right_jacobian_inverse_times(vector_at(y, o), Vec3(s.v1[b, 0], s.v1[b, 1], s.v1[b, 2]))
         K[i, o], K[i, o + 1], K[i, o + 2] = w.x, w.y, w.z
         for c in range(3):
             K[i, o + 3 + c] = s.v1[b, 3 + c]

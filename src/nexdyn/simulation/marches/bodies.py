@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.model.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
+from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion import hht, index1, newton, step_control
 from nexdyn.absolute.motion.elements import acting, acting_joints, joined, sample_here, start_coordinates, stiff_pairs
@@ -271,7 +272,7 @@ class BodySimulation(Runs):
     def _translates(self) -> bool:
         """Whether a body can leave its place, where all points of the mechanism are one."""
         J = self.model.jacobian(self.report.q, self.t)[self.kept]
-        ways = scipy.linalg.null_space(J if isinstance(J, np.ndarray) else J.toarray())
+        ways = scipy.linalg.null_space(dense(J))
         return bool((np.abs(ways.reshape(self.model.nb, 6, -1)[:, 3:]) > NO_WAY).any())
 
     def _start_march(self) -> None:

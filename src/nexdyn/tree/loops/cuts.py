@@ -20,7 +20,7 @@ from nexdyn.forces.bushing import rotation_vector
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper, spring_energy
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Force, T, Vec3, cross, exp_quaternion
+from nexdyn.spatial.algebra import Force, T, Vec3, cross, exp_quaternion, vector_at
 from nexdyn.tree.loops.loops import link_pair
 
 measure_own = generic("measure_own", "Coordinates and velocities of joints that were cut, beyond those of the tree.")
@@ -154,7 +154,7 @@ def ball_wrench(loops, n, pair, tau):
     f = Vec3(0.0, 0.0, 0.0)
     if loops.balls[n].nv == 6:
         f = pair.R_B @ Vec3(tau[j + 3], tau[j + 4], tau[j + 5])
-    return Force(pair.R_B @ Vec3(tau[j], tau[j + 1], tau[j + 2]), f)
+    return Force(pair.R_B @ vector_at(tau, j), f)
 
 
 @formula
