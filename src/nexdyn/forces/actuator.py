@@ -31,7 +31,7 @@ from nexdyn.forces.page import NO_LANES, STORES_NOTHING, InFreedom, alone, no_nu
 from nexdyn.forces.tables import ForceEntries
 from nexdyn.forces.user import joint_effort
 from nexdyn.kernel import formula
-from nexdyn.model.callbacks import JOINT, Callback, callback_of
+from nexdyn.model.callbacks import JOINT, callback_of
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.functions import Function
@@ -109,9 +109,6 @@ class Actuator(FreedomForce):
         functions = self.functions_of_time(values)
         self._callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
         return [*self._numbers(values), *(x for function in functions for x in time_row(function))]
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
 
     def working(self, values: Mapping[str, float]) -> str:
         return str(self)

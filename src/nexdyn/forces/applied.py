@@ -16,7 +16,6 @@ from nexdyn.forces.between import check_points, frame_of
 from nexdyn.forces.kinds import APPLIED
 from nexdyn.forces.page import ALL_LANES, CONSTANT, STORES_NOTHING, Between
 from nexdyn.kernel import formula
-from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.force import Frame
@@ -82,9 +81,6 @@ class AppliedForce(ForceElement):
         self._callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
         rows = [time_row(function) for function in functions]
         return [1.0 if self.expressed_in == "world" else 0.0, *(x for row in rows for x in row)]
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
 
     def _functions(self, values: Mapping[str, float]) -> list[Function]:
         """The six components as functions of time."""

@@ -25,7 +25,7 @@ from nexdyn.forces.page import BY_DIFFERENCES, NO_LANES, STORES_NOTHING, TREE_LA
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.kernel import formula
 from nexdyn.model.body import Body
-from nexdyn.model.callbacks import FIELD, Callback, call, callback_of
+from nexdyn.model.callbacks import FIELD, call, callback_of
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.force import Frame
@@ -161,9 +161,6 @@ class GravityField(_Gravity):
             raise InputError(f"{self}: {error}") from error
         self._callbacks = (callback,)
         return [self._mass(system), callback.address]
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
 
 
 class Gravity(Group):

@@ -16,7 +16,6 @@ from nexdyn.forces.between import FreedomForce
 from nexdyn.forces.kinds import JOINT_FORCE
 from nexdyn.forces.page import ALL_LANES, STORES_NOTHING, InFreedom
 from nexdyn.kernel import formula
-from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.functions import Function
 from nexdyn.model.time_kernels import time_callbacks, time_row, time_value
@@ -46,9 +45,6 @@ class JointForce(FreedomForce):
         function = self._function(values)
         self._callbacks = time_callbacks(function)
         return time_row(function)
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
 
     def _function(self, values: Mapping[str, float]) -> Function:
         return function_of_time(self.effort, values, f"effort of {self}")

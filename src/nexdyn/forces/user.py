@@ -27,7 +27,7 @@ from nexdyn.forces.kinds import USER, USER_JOINT
 from nexdyn.forces.page import BY_DIFFERENCES, STORES_NOTHING, TREE_LANES, Between, InFreedom, alone, no_number, nowhere
 from nexdyn.forces.tables import MOST_STATES, ForceEntries
 from nexdyn.kernel import formula, overloaded
-from nexdyn.model.callbacks import BODIES, JOINT, Callback, call, callback_of, with_states
+from nexdyn.model.callbacks import BODIES, JOINT, call, callback_of, with_states
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.parameters import floats, sequence
@@ -119,9 +119,6 @@ class Stated(ForceElement):
             raise InputError(f"{self}: {error}") from error
         self._callbacks = (callback,)
         return [callback.address, *self._sizes(values)]
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
 
 
 class UserForce(PairForce, Stated):

@@ -10,7 +10,6 @@ from typing import Any
 
 from nexdyn.errors import InputError
 from nexdyn.joints.sided import SidedJoint
-from nexdyn.model.callbacks import Callback
 from nexdyn.model.curves import Curve
 from nexdyn.model.joint import TURNS, Joint
 
@@ -37,9 +36,6 @@ class PointOnCurve(SidedJoint):
     def data(self, values: Mapping[str, float]) -> list[float]:
         self._callbacks = self.curve.callbacks(values)
         return self.curve.row(values)
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
 
     def check_own(self, values: Mapping[str, float]) -> None:
         if not isinstance(self.curve, Curve):

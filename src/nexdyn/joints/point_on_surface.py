@@ -10,7 +10,6 @@ from typing import Any
 
 from nexdyn.errors import InputError
 from nexdyn.joints.sided import SidedJoint
-from nexdyn.model.callbacks import Callback
 from nexdyn.model.joint import TURNS, Joint
 from nexdyn.model.surfaces import Surface
 
@@ -41,9 +40,6 @@ class PointOnSurface(SidedJoint):
     def data(self, values: Mapping[str, float]) -> list[float]:
         self._callbacks = self.surface.callbacks()
         return self.surface.row(values)
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
 
     def check_own(self, values: Mapping[str, float]) -> None:
         if not isinstance(self.surface, Surface):

@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.model.callbacks import Callback
 from nexdyn.model.joint import Joint, JointFrames
 from nexdyn.model.placement import frame
 
@@ -46,9 +45,6 @@ class FunctionConstraint(SidedJoint):
 
     valid_units: ClassVar[tuple[str, str]]
     unit: str
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
 
     def check_own(self, values: Mapping[str, float]) -> None:
         if self.unit not in self.valid_units:

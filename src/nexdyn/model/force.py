@@ -77,7 +77,7 @@ class Force(Element):
 
     def callbacks(self) -> tuple[Callback, ...]:
         """The user functions whose addresses are in its data; the force keeps them alive."""
-        return ()
+        return self.__dict__.get("_callbacks", ())
 
     def data_in(self, system: System) -> list[float]:
         """The same with what only the system tells."""

@@ -482,7 +482,7 @@ class Joint(Element):
 
     def callbacks(self) -> tuple[Callback, ...]:
         """The user functions of its last `data`."""
-        return ()
+        return self.__dict__.get("_callbacks", ())
 
     def _each(self, attribute: str, values: Mapping[str, float]) -> tuple[float, ...]:
         """One number a freedom, from a number for all or a sequence; a limit may be inf, and is where None."""
