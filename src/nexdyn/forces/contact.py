@@ -57,7 +57,7 @@ from nexdyn.model.force import Frame
 from nexdyn.model.once import once
 from nexdyn.model.time_kernels import time_callbacks, time_row
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import Force, T, Vec3, cross, vector_at
+from nexdyn.spatial.algebra import Force, T, Vec3, cross, norm, vector_at
 from nexdyn.spatial.lanes import LaneVector, if_less, lane, pack, power, sqrt, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 
@@ -660,7 +660,7 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):
                 y = Vec3(z[s, 3 * i], z[s, 3 * i + 1], z[s, 3 * i + 2])
                 t, f, g, _, _, _ = sticking_touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s], y)
                 f_t = t.f - t.f_n * m.n
-                sticks = 1.0 if t.f_n > 0.0 and sticking.size(f) < HELD * g.most else 0.0
+                sticks = 1.0 if t.f_n > 0.0 and norm(f) < HELD * g.most else 0.0
             else:
                 t = touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s])
                 f_t = t.f - t.f_n * m.n

@@ -28,7 +28,6 @@ from nexdyn.forces.mesh_search import (
     Play,
     inverse,
     is_within,
-    length,
     next_boxes,
     part_of,
     reaching,
@@ -40,7 +39,7 @@ from nexdyn.forces.mesh_solid import NO_MESH, corner
 from nexdyn.forces.mesh_tables import KeptLists
 from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import T, plus_turned
+from nexdyn.spatial.algebra import T, norm, plus_turned
 from nexdyn.spatial.table import PoseRows
 
 LIFE, MOST_PLAY, LEAST_PLAY, LEVER = 64.0, 2e-3, 1e-9, 0.1
@@ -74,13 +73,13 @@ def moved(X, X0, c):
         (R.xx - Q.xx) ** 2 + (R.xy - Q.xy) ** 2 + (R.xz - Q.xz) ** 2 + (R.yx - Q.yx) ** 2 + (R.yy - Q.yy) ** 2
         + (R.yz - Q.yz) ** 2 + (R.zx - Q.zx) ** 2 + (R.zy - Q.zy) ** 2 + (R.zz - Q.zz) ** 2
     )  # fmt: skip
-    return length(plus_turned(X.p, X.R, c) - plus_turned(X0.p, X0.R, c)), sqrt(0.5 * square)
+    return norm(plus_turned(X.p, X.R, c) - plus_turned(X0.p, X0.R, c)), sqrt(0.5 * square)
 
 
 @formula
 def far_corner(cells, f, c):
     """ρ_f."""
-    return max(length(corner(cells, f, 0) - c), max(length(corner(cells, f, 1) - c), length(corner(cells, f, 2) - c)))
+    return max(norm(corner(cells, f, 0) - c), max(norm(corner(cells, f, 1) - c), norm(corner(cells, f, 2) - c)))
 
 
 @formula

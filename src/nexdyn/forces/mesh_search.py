@@ -25,7 +25,7 @@ from nexdyn.forces.overlap import APART, UNBOUNDED, Ball
 from nexdyn.geometry.hierarchy import between, positive_parts
 from nexdyn.kernel import formula, outlined
 from nexdyn.records import Record
-from nexdyn.spatial.algebra import Pose, T, Vec3, inverse, plus_turned
+from nexdyn.spatial.algebra import Pose, T, Vec3, inverse, norm, plus_turned
 from nexdyn.spatial.table import Vec3Rows
 
 IN_B, IN_A, NEAR = 0, 1, 2
@@ -79,12 +79,6 @@ class Play(NamedTuple):
     c_b: Vec3
     shift: float
     turn: float
-
-
-@formula
-def length(r):
-    """|r|."""
-    return sqrt(r @ r)
 
 
 @formula
@@ -202,9 +196,9 @@ def moves(meshes, a, b, play, i, j):
     centre, half = Vec3Rows(meshes.nodes, 0), Vec3Rows(meshes.nodes, 3)
     far = 0.0
     if a != NO_MESH:
-        far = length(centre[i] - play.c_a) + length(half[i])
+        far = norm(centre[i] - play.c_a) + norm(half[i])
     if b != NO_MESH:
-        far = max(far, length(centre[j] - play.c_b) + length(half[j]))
+        far = max(far, norm(centre[j] - play.c_b) + norm(half[j]))
     return play.shift + play.turn * far
 
 

@@ -43,7 +43,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.algebra import Vec3, cross, norm
 from nexdyn.spatial.lanes import exp, greater, if_less, sqrt, zero
 
 LEAST, ITERATIONS = 1e-300, 60
@@ -96,15 +96,9 @@ def grip(friction, slope, f_n, speed):
 
 
 @formula
-def size(y):
-    """|y|."""
-    return sqrt(y @ y)
-
-
-@formula
 def shortening(F, most):
     """What F is to be multiplied by to be no longer than `most`."""
-    length = size(F)
+    length = norm(F)
     return if_less((1.0 + ROUNDING) * most, length, most / greater(length, LEAST), 1.0)
 
 
@@ -126,7 +120,7 @@ def _(y: Slip, n: Vec3) -> Any:
 def _(y: Vec3, n: Vec3) -> Any:
     off, square = n @ y, y @ y
     along = y - off * n
-    length = size(along)
+    length = norm(along)
     again = if_less(LEAST, length, sqrt(square) / greater(length, LEAST), zero(off)) * along
     most, offset = ROUNDING * ROUNDING * square, off * off
     return Vec3(

@@ -73,7 +73,7 @@ from nexdyn.geometry.hull import surface
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.model.once import once
 from nexdyn.model.shapes import Box, HalfSpace, Hull, Shape
-from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross, vector_at
+from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross, norm, vector_at
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import MotionRows, PoseRows
 
@@ -211,7 +211,7 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):
     v_t = v - (n @ v) * n
     more = uneven(s, n)
     slip = Slip(evened(more, across(rub, v_t)), r * (n @ w))
-    grip = sticking.grip(PointData(data, k).friction, s.slope, more.gain * f_n, sticking.size(slip))
+    grip = sticking.grip(PointData(data, k).friction, s.slope, more.gain * f_n, norm(slip))
     own = Resistance(data, k + POINT_DATA)
     arms = (own.rolls, own.turns)
     roll = Slip(arms[0] * (w - (n @ w) * n), arms[1] * (n @ w))
@@ -453,7 +453,7 @@ def observe_surface(data, motion_a, motion_b, z, room, out):
                 y = sticking.laid(slip_state(z[i], ONE), n)
                 g, _, _, _ = sticking.drag(h.resistance, y, in_b(X_B[i], h.roll), n, w)
                 moment = moment + held_moment(h, g, X_B[i])
-            row.sticks = 1.0 if sticking.size(f) < HELD * h.grip.most else 0.0
+            row.sticks = 1.0 if norm(f) < HELD * h.grip.most else 0.0
         else:
             f_t = s.all.f - s.normal
             moment = s.all.n - cross(h.p - o, s.all.f)

@@ -21,12 +21,12 @@ from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.contact_data import OVERLAP, Parts, PointData
 from nexdyn.forces.pressed import relative, share
 from nexdyn.forces.round_press import round_slopes, sunk_here
-from nexdyn.forces.sticking import Slip, laid, size, turned, yielding
+from nexdyn.forces.sticking import Slip, laid, turned, yielding
 from nexdyn.forces.sunk import is_round
 from nexdyn.forces.tables import ForceEntries
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.spatial.algebra import Vec3, basis, cross, plus_turned
+from nexdyn.spatial.algebra import Vec3, basis, cross, norm, plus_turned
 
 SECANT, TANGENT = range(2)
 NOTHING = 1e-300
@@ -162,7 +162,7 @@ def sticking_slope(g, y, v, time, n, w, kept):
     part = yielding(g, y, v, time, n, w)
     stiff = part * g.root * g.root * time + g.damping
     F = g.root * turned(y, n, time * w) + stiff * v
-    return part * stiff, 1.0 if kept == TANGENT and part < 1.0 else 0.0, (1.0 / max(size(F), NOTHING)) * F
+    return part * stiff, 1.0 if kept == TANGENT and part < 1.0 else 0.0, (1.0 / max(norm(F), NOTHING)) * F
 
 
 @formula
@@ -228,6 +228,6 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
             add_resistance(K, held, F, gh * stiff, slides)
     elif is_ball or is_round(data, k + OVERLAP):
         squared = v @ v + own.friction_speed * own.friction_speed
-        F = (1.0 / max(size(v), NOTHING)) * v
+        F = (1.0 / max(norm(v), NOTHING)) * v
         slides = (v @ v) / squared if kept == TANGENT else 0.0
         add_friction(K, held, F, gh * own.mu * held.f_n / math.sqrt(squared), slides, r)

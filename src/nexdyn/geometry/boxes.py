@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nexdyn.geometry import box
-from nexdyn.geometry.contact import Contact, norm, proven
+from nexdyn.geometry.contact import Contact, proven
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import T, Vec3, axis, column, cross, plus_turned
+from nexdyn.spatial.algebra import T, Vec3, axis, column, cross, norm, plus_turned
 
 PARALLEL = 1e-12
 """Square of the sine below which edges are parallel."""

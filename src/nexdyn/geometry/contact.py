@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from nexdyn.geometry.kinds import excess, support
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import T, Vec3, plus_turned
-from nexdyn.spatial.lanes import sqrt
+from nexdyn.spatial.algebra import T, Vec3, norm, plus_turned
 
 
 class Contact(NamedTuple):
@@ -25,12 +24,6 @@ class Contact(NamedTuple):
     a: Vec3
     b: Vec3
     error: float
-
-
-@formula
-def norm(a):
-    """|a|."""
-    return sqrt(a @ a)
 
 
 @formula

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nexdyn.geometry import ellipsoid
-from nexdyn.geometry.contact import norm
 from nexdyn.geometry.solid import CONE, CYLINDER, ELLIPSOID
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import T, Vec3, basis, plus_turned
+from nexdyn.spatial.algebra import T, Vec3, basis, norm, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import Vec3Rows
 

@@ -21,10 +21,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nexdyn.geometry.contact import norm
 from nexdyn.geometry.features import EGG, FLAT, SIDE, SLANT, Feature
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import T, Vec3, basis, cross, plus_turned
+from nexdyn.spatial.algebra import T, Vec3, basis, cross, norm, plus_turned
 from nexdyn.spatial.lanes import sqrt
 
 MOST_STEPS = 10

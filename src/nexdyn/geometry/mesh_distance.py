@@ -24,9 +24,9 @@ from nexdyn.geometry.hierarchy import MOST_OPEN, between, gap, positive_parts, t
 from nexdyn.geometry.mesh import Surface
 from nexdyn.geometry.mesh_point import MOST_INTERVALS, Foot, deepest_of_segment, foot
 from nexdyn.geometry.narrow import ANSWER, FOUND, NOT_FINITE, is_finite, pose_first, turned_round, without_margins
-from nexdyn.geometry.triangles import FAR, Near, Triangle, length, of_triangles, to_point
+from nexdyn.geometry.triangles import FAR, Near, Triangle, of_triangles, to_point
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.spatial.algebra import Pose, T, Vec3, cross, plus_turned
+from nexdyn.spatial.algebra import Pose, T, Vec3, cross, norm, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
@@ -130,7 +130,7 @@ def has_inside(B, A, X, work):
     middle = row(Vec3Rows(B.nodes, 0), 0)
     for k in range(len(A.parts)):
         y = into(X, x[k])
-        if B.radius[1] == 0.0 or length(y - middle) <= NEAR_PARTS * B.radius[0]:
+        if B.radius[1] == 0.0 or norm(y - middle) <= NEAR_PARTS * B.radius[0]:
             at = foot(B, work, y, -1)
             if at.d < 0.0:
                 return True
@@ -151,7 +151,7 @@ def node_depth(A, B, X, S, work, i, count, best, guess):
     if B.radius[1] > 0.0 and between(c, h, root, half, X, S) > 0.0:
         return count
     at = foot(B, work, into(X, c), guess)
-    bound = length(h) - at.d
+    bound = norm(h) - at.d
     if bound > best:
         work.pairs[count, 0], work.pairs[count, 1], work.least[count] = i, at.t, bound
         count += 1
@@ -256,7 +256,7 @@ def touching_normal(A, B, X, work, s, t, touch):
             m = -(X.R @ Vec3Rows(B.normals, 0)[work.over[k - na, 1]])
         else:
             m = at.n
-        size = length(m)
+        size = norm(m)
         if size > 0.0:
             m = (1.0 / size) * m
             parts = parting(A, B, X, work, na, nb, m)
@@ -269,9 +269,9 @@ def touching_normal(A, B, X, work, s, t, touch):
                 placed(X, triangle(B.corners, work.over[k // 9 % nb, 1])),
             )
             m = cross(side(P, k % 3), side(Q, k // 3 % 3))
-            size = length(m)
+            size = norm(m)
             for sign in (-1.0, 1.0):
-                if size > ON_POINT * length(side(P, k % 3)) * length(side(Q, k // 3 % 3)):
+                if size > ON_POINT * norm(side(P, k % 3)) * norm(side(Q, k // 3 % 3)):
                     parts = parting(A, B, X, work, na, nb, (sign / size) * m)
                     if parts > best:
                         best, n = parts, (sign / size) * m
@@ -282,7 +282,7 @@ def touching_normal(A, B, X, work, s, t, touch):
 def normal_apart(A, B, X, work, near, s, t):
     """The normal of meshes that are apart: along b − a, which rounding leaves ROUNDED size/d of; where they are CLOSE, of the normals of
     triangles s and t and the products of their edges the nearest to that, if it is as near as that; where they all but touch, as there."""
-    n, d, size = (1.0 / length(near.n)) * near.n, sqrt(near.square), A.radius[0] + B.radius[0]
+    n, d, size = (1.0 / norm(near.n)) * near.n, sqrt(near.square), A.radius[0] + B.radius[0]
     if d > CLOSE * size:
         return n
     if d <= ROUNDED * size:
@@ -297,15 +297,11 @@ def normal_apart(A, B, X, work, near, s, t):
         else:
             e, f = side(P, (k - 2) % 3), side(Q, (k - 2) // 3)
             m = cross(e, f)
-            m = (
-                (1.0 if m @ n > 0.0 else -1.0) * m
-                if length(m) > ON_POINT * length(e) * length(f)
-                else Vec3(0.0, 0.0, 0.0)
-            )
+            m = (1.0 if m @ n > 0.0 else -1.0) * m if norm(m) > ON_POINT * norm(e) * norm(f) else Vec3(0.0, 0.0, 0.0)
         if m @ m > 0.0:
-            m = (1.0 / length(m)) * m
-            if length(m - n) < off:
-                off, best = length(m - n), m
+            m = (1.0 / norm(m)) * m
+            if norm(m - n) < off:
+                off, best = norm(m - n), m
     return best
 
 

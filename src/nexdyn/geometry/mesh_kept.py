@@ -56,9 +56,9 @@ from nexdyn.geometry.mesh_kept_overlap import (
     widened,
 )
 from nexdyn.geometry.narrow import ANSWER, FOUND, NOT_FINITE, is_finite, pose_first, turned_round, without_margins
-from nexdyn.geometry.triangles import FAR, Near, length, of_triangles
+from nexdyn.geometry.triangles import FAR, Near, of_triangles
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
+from nexdyn.spatial.algebra import Pose, T, Vec3, norm, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
@@ -176,7 +176,7 @@ def sort(kept, count):
 def centre_for(B, kept, near):
     """Where B is expected to be near A: the middle of what was kept, where it still is; `near` is a point of B that is near A."""
     c = row(Vec3Rows(kept.ball, 0), 1)
-    return c if length(near - c) <= kept.ball[1, 3] else near
+    return c if norm(near - c) <= kept.ball[1, 3] else near
 
 
 @outlined
@@ -189,9 +189,9 @@ def enclose_kept(B, kept, count, c):
             low, high = widened(low, high, x)
         far = max(far, reach_of(B, kept.pairs[k, 1], c))
     kept.known[3] = far
-    kept.known[4] = length(row(Vec3Rows(B.nodes, 0), 0) - c) + B.radius[0] * (1.0 + ROUNDING)
+    kept.known[4] = norm(row(Vec3Rows(B.nodes, 0), 0) - c) + B.radius[0] * (1.0 + ROUNDING)
     Vec3Rows(kept.ball, 0)[1], Vec3Rows(kept.ball, 0)[2] = 0.5 * (low + high), c
-    kept.ball[1, 3] = 0.5 * length(high - low)
+    kept.ball[1, 3] = 0.5 * norm(high - low)
 
 
 @outlined
@@ -229,10 +229,10 @@ def find(A, B, X, work, kept):
         first = m < 0 or (k >= 0 and ha[i] @ ha[i] >= hb[j] @ hb[j])
         i1, j1 = (k, j) if first else (i, m)
         i2, j2 = (k + 1, j) if first else (i, m + 1)
-        limit = limit_of(far, turn, length(cb[j1] - c) + length(hb[j1]))
+        limit = limit_of(far, turn, norm(cb[j1] - c) + norm(hb[j1]))
         count = push(work, count, i1, j1, between(ca[i1], ha[i1], cb[j1], hb[j1], X, S), limit)
         if not first:
-            limit = limit_of(far, turn, length(cb[j2] - c) + length(hb[j2]))
+            limit = limit_of(far, turn, norm(cb[j2] - c) + norm(hb[j2]))
         count = push(work, count, i2, j2, between(ca[i2], ha[i2], cb[j2], hb[j2], X, S), limit)
     found = compacted(B, kept, found, c, far, turn)
     sort(kept, found)

@@ -23,9 +23,9 @@ from nexdyn.geometry.contact import Contact
 from nexdyn.geometry.hierarchy import triangle
 from nexdyn.geometry.mesh_distance import SMALL, into, inverse_of, placed, touching_normal
 from nexdyn.geometry.mesh_point import Foot, below_chords, deepest_between, foot
-from nexdyn.geometry.triangles import length, normal_of, of_triangles, pierces
+from nexdyn.geometry.triangles import normal_of, of_triangles, pierces
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import T, Vec3, plus_turned
+from nexdyn.spatial.algebra import T, Vec3, norm, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
@@ -58,7 +58,7 @@ def turned_by(R, Q):
 def moved_ball(c, radius, X, X0):
     """How far a point of B in a ball about c, in B's frame, is at most from where it was in pose X0, both in A."""
     p, q = plus_turned(X.p, X.R, c), plus_turned(X0.p, X0.R, c)
-    return length(p - q) + turned_by(X.R, X0.R) * radius + ROUNDING * (radius + length(p))
+    return norm(p - q) + turned_by(X.R, X0.R) * radius + ROUNDING * (radius + norm(p))
 
 
 @formula
@@ -159,7 +159,7 @@ def deepest_inside(A, B, X, work, kept, side, crossed, edge, i, k, m, best, smal
                 high, b = s, Foot(0.0, into(X, x + s * (y - x)), b.n, kept.pairs[n, 1 - side])
     e = y - x
     kept.sides[edge, 1], kept.sides[edge, 2] = a.t, b.t
-    if not low < high or 0.5 * ((high - low) * length(e) - a.d - b.d) <= best + small:
+    if not low < high or 0.5 * ((high - low) * norm(e) - a.d - b.d) <= best + small:
         return Foot(0.0, a.y, a.n, -1), 0.0, low, high
     f, _, left = deepest_between(B, work, into(X, x + low * e), (high - low) * (T(X.R) @ e), a, b, best, small)
     return f, left, low, high
@@ -261,13 +261,13 @@ def enclose(A, B, X, kept):
                 low, high = widened(low, high, x)
     PoseRows(kept.pose, 0)[1] = X
     Vec3Rows(kept.ball, 0)[0] = into(X, 0.5 * (low + high))
-    kept.ball[0, 3] = 0.5 * length(high - low)
+    kept.ball[0, 3] = 0.5 * norm(high - low)
 
 
 @formula
 def shift(side, x, X, Y):
     """How far x of A (side 0) is in B's frame from where it was in pose Y, or x of B in A's; along an edge it is at most that of an end."""
-    return length(into(X, x) - into(Y, x) if side == 0 else plus_turned(X.p, X.R, x) - plus_turned(Y.p, Y.R, x))
+    return norm(into(X, x) - into(Y, x) if side == 0 else plus_turned(X.p, X.R, x) - plus_turned(Y.p, Y.R, x))
 
 
 @outlined

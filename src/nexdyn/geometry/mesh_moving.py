@@ -23,9 +23,8 @@ from nexdyn.geometry.mesh_half_space import lowest
 from nexdyn.geometry.mesh_kept import in_order, kept_pairs
 from nexdyn.geometry.moving import APART, MOST_ADVANCES, NO_ANSWER, TOUCH, UNDECIDED, at_time, onto_plane
 from nexdyn.geometry.narrow import ANSWER, is_finite, pose_first, turned_round
-from nexdyn.geometry.triangles import length
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.spatial.algebra import T, Vec3, plus_turned
+from nexdyn.spatial.algebra import T, Vec3, norm, plus_turned
 from nexdyn.spatial.table import MotionRows, PoseRows, Vec3Rows, row
 
 SAFE = 1e-12
@@ -35,7 +34,7 @@ SAFE = 1e-12
 @formula
 def radius_of(mesh):
     """ρ without the margin: at most the centre's distance and the radius about it."""
-    return length(row(Vec3Rows(mesh.nodes, 0), 0)) + mesh.radius[0]
+    return norm(row(Vec3Rows(mesh.nodes, 0), 0)) + mesh.radius[0]
 
 
 @formula
@@ -50,7 +49,7 @@ def either_way(A, B, X, Y, margins, first, work, kept):
 def advanced(A, B, XA, VA, XB, VB, margins, first, duration, tolerance, work, kept):
     """(status, time, contact then) of meshes A and B, A first in their order or not."""
     ra, rb, outside = radius_of(A) + margins[0], radius_of(B) + margins[1], margins[2]
-    mu = length(VA.v - VB.v) + ra * length(VA.w) + rb * length(VB.w)
+    mu = norm(VA.v - VB.v) + ra * norm(VA.w) + rb * norm(VB.w)
     t, small = 0.0, SAFE * (ra + rb) + outside
     kept.state[0] = -1
     c = either_way(A, B, XA, XB, margins, first, work, kept)
@@ -79,7 +78,7 @@ def first_mesh_contacts(
         X, U, Y, V = XA[k], VA[k], XB[k], VB[k]
         times[k], status[k] = 0.0, NO_ANSWER
         answers[k, :] = 0.0
-        speed = length(U.v) + length(U.w) + length(V.v) + length(V.w)
+        speed = norm(U.v) + norm(U.w) + norm(V.v) + norm(V.w)
         if is_finite(X) and is_finite(Y) and speed < 1e300:
             first = order == A_FIRST or (order == BY_POSE and pose_first(X, Y))
             status[k], times[k], c = advanced(A, B, X, U, Y, V, margins, first, duration, tolerance, work, kept)
@@ -116,7 +115,7 @@ def height_over(mesh, margin, X, Y, open):
 def onto_space(mesh, margins, XA, VA, XB, VB, duration, tolerance, open):
     """(status, time, contact then) of the half-space A and the mesh B."""
     radius, outside = radius_of(mesh) + margins[0] + margins[1], margins[1]
-    t, small = 0.0, SAFE * (radius + length(XB.p - XA.p)) + outside
+    t, small = 0.0, SAFE * (radius + norm(XB.p - XA.p)) + outside
     X, Y = XA, XB
     c = height_over(mesh, margins[0], X, Y, open)
     for _ in range(MOST_ADVANCES):
@@ -146,7 +145,7 @@ def first_space_contacts(
         X, U, Y, V = XA[k], VA[k], XB[k], VB[k]
         times[k], status[k] = 0.0, NO_ANSWER
         answers[k, :] = 0.0
-        speed = length(U.v) + length(U.w) + length(V.v) + length(V.w)
+        speed = norm(U.v) + norm(U.w) + norm(V.v) + norm(V.w)
         if is_finite(X) and is_finite(Y) and speed < 1e300:
             status[k], times[k], c = onto_space(mesh, margins, X, U, Y, V, duration, tolerance, open)
             answers[k, 0], answers[k, 10] = c.d, c.error

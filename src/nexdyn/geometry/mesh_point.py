@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nexdyn.geometry.hierarchy import gap, triangle
-from nexdyn.geometry.triangles import FAR, length, normal_of, to_point
+from nexdyn.geometry.triangles import FAR, normal_of, to_point
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.algebra import Vec3, cross, norm
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import Vec3Rows
 
@@ -111,7 +111,7 @@ def over_triangle(mesh, t, x, e, s0, s1, last):
     low, high = s0, s1
     for p, q in ((tri.p, tri.q), (tri.q, tri.r), (tri.r, tri.p)):
         inward = cross(N, q - p)
-        h, rise = inward @ (x - p) + BESIDE * length(inward) * length(e), inward @ e
+        h, rise = inward @ (x - p) + BESIDE * norm(inward) * norm(e), inward @ e
         if rise > 0.0:
             low = max(low, -h / rise)
         elif rise < 0.0:
@@ -198,7 +198,7 @@ def deepest_of_segment(mesh, work, x, e, best, small, guess):
 @outlined
 def deepest_between(mesh, work, x, e, a, b, best, small):
     """As deepest_of_segment, with the feet a and b of both ends."""
-    L = length(e)
+    L = norm(e)
     found, at, left = Foot(0.0, a.y, a.n, -1), 0.0, 0.0
     if -a.d > best:
         found, at, best = a, 0.0, -a.d

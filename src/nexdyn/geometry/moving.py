@@ -20,11 +20,10 @@ from __future__ import annotations
 
 import math
 
-from nexdyn.geometry.contact import norm
 from nexdyn.geometry.narrow import FOUND, pair_distance
 from nexdyn.geometry.solid import HALF_SPACE, solid_of
 from nexdyn.kernel import formula, kernel
-from nexdyn.spatial.algebra import Pose, Quat, Vec3, cross, rotation
+from nexdyn.spatial.algebra import Pose, Quat, Vec3, cross, norm, rotation
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import MotionRows, PoseRows, Vec3Rows
 

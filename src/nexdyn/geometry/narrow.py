@@ -19,14 +19,14 @@ import numpy as np
 
 from nexdyn.geometry import simplex
 from nexdyn.geometry.boxes import of_boxes
-from nexdyn.geometry.contact import Contact, norm, proven
+from nexdyn.geometry.contact import Contact, proven
 from nexdyn.geometry.kinds import has_nearest, is_round, nearest, support
 from nexdyn.geometry.newton import polished
 from nexdyn.geometry.polytope import FAR, FULL, MOST_FACES, MOST_POINTS, enclose, grow, weigh_face
 from nexdyn.geometry.simplex import CONVERGED, INSIDE, STALLED, approach, weighted
 from nexdyn.geometry.solid import BOX, COLUMNS, HALF_SPACE, POINT, SEGMENT, solid_of
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.spatial.algebra import Pose, T, Vec3, cross, plus_turned
+from nexdyn.spatial.algebra import Pose, T, Vec3, cross, norm, plus_turned
 from nexdyn.spatial.table import PoseRows, Vec3Rows
 
 FOUND, NO_DISTANCE, NOT_FINITE = 0, 1, 2

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nexdyn.geometry.contact import norm, proven, width
+from nexdyn.geometry.contact import proven, width
 from nexdyn.geometry.features import (
     CANDIDATES,
     NONE,
@@ -30,7 +30,7 @@ from nexdyn.geometry.features import (
 from nexdyn.geometry.gauss_map import by_normals
 from nexdyn.geometry.kinds import has_nearest, is_round, nearest
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, basis, plus_turned
+from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, basis, norm, plus_turned
 
 MOST_STEPS = 24
 LONGEST_STEP = 0.4

@@ -11,10 +11,9 @@ hole is connected whatever the rounding.
 
 from __future__ import annotations
 
-from nexdyn.geometry.contact import norm
 from nexdyn.geometry.simplex import on_triangle, put_support
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Vec3, basis, cross
+from nexdyn.spatial.algebra import Vec3, basis, cross, norm
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import Vec3Rows, row
 

@@ -10,9 +10,9 @@ N·(q × r), … are positive, N its normal, else on one of its edges; a flat or
 
 from __future__ import annotations
 
-from nexdyn.geometry.contact import norm, support_pair
+from nexdyn.geometry.contact import support_pair
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.algebra import Vec3, cross, norm
 from nexdyn.spatial.table import Vec3Rows, row
 
 COLUMNS_OF_POINTS = 10

@@ -20,7 +20,6 @@ from typing import NamedTuple
 from nexdyn.geometry.simplex import on_triangle
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Vec3, cross
-from nexdyn.spatial.lanes import sqrt
 
 FAR = 1e300
 FLAT = 1e-30
@@ -209,9 +208,3 @@ def of_triangles(A, B, limit):
     best = edge_pair(best, A.r, e3, B.p, f1)
     best = edge_pair(best, A.r, e3, B.q, f2)
     return edge_pair(best, A.r, e3, B.r, f3)
-
-
-@formula
-def length(a):
-    """|a|."""
-    return sqrt(a @ a)

@@ -195,6 +195,12 @@ def full(S):
 
 
 @formula
+def norm(a):
+    """|a|."""
+    return sqrt(a @ a)
+
+
+@formula
 def basis(n):
     """Two unit vectors that make a right-handed frame with unit n (Duff et al., J. Comput. Graph. Tech. 6, 2017)."""
     s = 1.0 if n.z >= 0.0 else -1.0

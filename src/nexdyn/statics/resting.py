@@ -33,7 +33,7 @@ from nexdyn.forces.contact_functions import vary
 from nexdyn.forces.foundations import RESISTANCES, Foundations
 from nexdyn.forces.joint_friction import Bristle
 from nexdyn.forces.kinds import SURFACE
-from nexdyn.forces.sticking import Slip, bound, laid, shortened, size
+from nexdyn.forces.sticking import Slip, bound, laid, shortened
 from nexdyn.forces.surface_contact import ONE, holding, press, put_slip, resists, scaled, slip_state
 from nexdyn.forces.tables import NO_DOF, ForceEntries, ForceTables, Unknowns, bodies_of, frames_a, frames_b
 from nexdyn.forces.user import Stated
@@ -41,7 +41,7 @@ from nexdyn.forces.user_states import Between, InJoint, solve_states
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
-from nexdyn.spatial.algebra import Motion, Pose, Quat, T, Vec3, rotation, vector_at
+from nexdyn.spatial.algebra import Motion, Pose, Quat, T, Vec3, norm, rotation, vector_at
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import PoseRows
 
@@ -128,7 +128,7 @@ def gone_from(A0, B0, A, B, p):
 def runs(data, k, v):
     """Whether surfaces slide with v where bodies rest, by more than rounding."""
     own = PointData(data, k)
-    return size(v) > ROUNDED * (size(own.runs_a) + size(own.runs_b))
+    return norm(v) > ROUNDED * (norm(own.runs_a) + norm(own.runs_b))
 
 
 @kernel
@@ -145,7 +145,7 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
             gone, R_t = gone_from(A0[e], B0[e], A[e], B[e], m.p), T(B[e].R)
             g, j = gripped(data, k, m), s + 3 * i
             if runs(data, k, m.glide):
-                y = (bound(g) / size(m.glide)) * m.glide
+                y = (bound(g) / norm(m.glide)) * m.glide
             else:
                 y = laid(B[e].R @ vector_at(described, j), m.n) + g.root * across(m.rub, gone - (m.n @ gone) * m.n)
             put_state(tables.z, j, R_t @ shortened(y, bound(g)))
@@ -177,7 +177,7 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now
             kept = laid(Slip(B[e].R @ start.along, start.about), h.n)
             y = kept + h.grip.root * Slip(scaled(h, gone - (h.n @ gone) * h.n), h.r * turned)
             if runs(tables.data, k, h.v.along):
-                y = (bound(h.grip) / size(h.v)) * h.v
+                y = (bound(h.grip) / norm(h.v)) * h.v
             y = shortened(Slip(R_t @ y.along, y.about), bound(h.grip))
         put_slip(tables.z, j, y)
         if resists(tables, e):
@@ -266,9 +266,9 @@ def follow_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_
             gone, turned = gone_from(A0[e], B0[e], A[e], B[e], h.p), turned_about(h.n, A0[e], B0[e], A[e], B[e])
             A0[e], B0[e] = follow_one(A[e], B[e], h.p, h.n, gone, turned), B[e]
             angle = turned_by(A1[e], B1[e], A[e], B[e])
-            if size(angle) > COUNTED:
+            if norm(angle) > COUNTED:
                 half = 0.5 * COUNTED
-                u = (sin(half) / size(angle)) * angle
+                u = (sin(half) / norm(angle)) * angle
                 A1[e], B1[e] = Pose(rotation(Quat(cos(half), -u.x, -u.y, -u.z)) @ A[e].R, A[e].p), B[e]
         else:
             A0[e], B0[e], A1[e], B1[e] = A[e], B[e], A[e], B[e]
