@@ -20,6 +20,7 @@ from nexdyn.errors import SingularError
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
 from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.callbacks import failure
+from nexdyn.simulation.march import SLICE
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree.lanes.march import EXPLICIT, NEVER, SEMI_IMPLICIT, Failures, march_packs
@@ -28,8 +29,6 @@ from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.threads import pool
 from nexdyn.tree.tree import Tree
 
-SLICE = 0.05
-"""Seconds that the compiled loop runs between two looks at whether to stop."""
 ROOM = 2**13
 """Numbers of a lane that one slice records at most."""
 TURN = 0.2

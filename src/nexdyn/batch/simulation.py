@@ -49,6 +49,7 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.choice import default_method
 from nexdyn.simulation.continuing import begun, inherited
 from nexdyn.simulation.interrupt import interrupts_wait
+from nexdyn.simulation.march import MOST_STEPS, Progress
 from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
 from nexdyn.simulation.needs import needs_rows
@@ -60,9 +61,7 @@ from nexdyn.tree.threads import cores
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import wound_across
 
-Progress = Callable[[float, float], None]
 Runs = Callable[..., Result]
-MOST_STEPS = 1e15
 
 
 @small_on_one_thread

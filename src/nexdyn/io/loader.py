@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from nexdyn.checked_calls import checked_call
 from nexdyn.errors import FileError, InputError, UnknownNameError, unknown
 from nexdyn.model.system import System
+from nexdyn.results.atomic import PathLike
 from nexdyn.results.near_files import files_near, meant
 
 if TYPE_CHECKING:
     from nexdyn.io.scene import Scene
 
-PathLike = str | os.PathLike[str]
 Base = Literal["fixed", "free"]
 
 DEMOS = Path(__file__).parents[1] / "demos"

@@ -30,9 +30,7 @@ from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import bound, floats, frozen, number, sequence
 from nexdyn.model.shapes import Mesh
 from nexdyn.model.system import System
-from nexdyn.results.atomic import file_path, written
-
-PathLike = str | os.PathLike[str]
+from nexdyn.results.atomic import PathLike, file_path, written
 
 DYNAMICS = ("aba", "crba", "cfa")
 MAX_ERRORS = 50

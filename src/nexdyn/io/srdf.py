@@ -18,8 +18,7 @@ from itertools import combinations
 
 from nexdyn.errors import warn
 from nexdyn.io.urdf_xml import Node, parse_xml, read_bytes, shown
-
-PathLike = str | os.PathLike[str]
+from nexdyn.results.atomic import PathLike
 
 Pair = frozenset[str]
 _SHOWN = 8  # names that a warning lists

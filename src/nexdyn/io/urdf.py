@@ -41,10 +41,10 @@ from nexdyn.joints import JOINTS
 from nexdyn.model.body import Body
 from nexdyn.model.joint import Mimic
 from nexdyn.model.system import System
+from nexdyn.results.atomic import PathLike
 from nexdyn.spatial.rotations import quaternion
 
 Base = Literal["fixed", "free"]
-PathLike = str | os.PathLike[str]
 
 GRAVITY = (0.0, 0.0, -9.81)
 KINDS = {

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path, PureWindowsPath
 from urllib.parse import unquote
 
-PathLike = str | os.PathLike[str]
+from nexdyn.results.atomic import PathLike
 
 _UPWARDS = 8  # directories that the search climbs
 _KINDS = (".3ds", ".dae", ".fbx", ".glb", ".gltf", ".mesh", ".msh", ".obj", ".off", ".ply", ".stl", ".wrl", ".x3d")

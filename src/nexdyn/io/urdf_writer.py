@@ -37,11 +37,9 @@ from nexdyn.model.parameters import number
 from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from nexdyn.model.system import System
 from nexdyn.model.topology import Arc, spanning_forest
-from nexdyn.results.atomic import file_path, written
+from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.spatial.lengths import UNITS
 from nexdyn.spatial.rotations import euler_zyx, rotation_matrix
-
-PathLike = str | os.PathLike[str]
 
 NONE = sys.float_info.max
 """What stands for "no limit" where the format wants a number."""

@@ -31,7 +31,6 @@ from nexdyn.model.system import System
 from nexdyn.problems.problem import Problem, Run
 from nexdyn.results.result import Result
 
-G = 9.81
 HEIGHT, THICK, WIDE, GAP, MASS = 0.048, 0.006, 0.024, 0.018, 0.01
 PITCH = GAP + THICK
 PUSH = 4.0

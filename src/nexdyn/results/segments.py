@@ -37,11 +37,6 @@ def switched(system: System, name: str) -> Sequence[Any]:
     return [system.event(event)] if kind == "event" else system.switched(name)
 
 
-def is_off(system: System, name: str) -> bool:
-    """Whether any of it is switched off."""
-    return any(element.__dict__.get("_off", False) for element in switched(system, name))
-
-
 def changed_by(system: System, change: Mapping[str, Any]) -> System:
     """The system with other `parameters`, and forces, contacts, clamps or events `off`, then others `on`, or `switched` one after another,
     clamps where they are `held`: {clamp: R_BJ by rows, p_BJ}. UnknownNameError for what it has not."""

@@ -43,7 +43,7 @@ from nexdyn.simulation.choice import default_method
 from nexdyn.simulation.users import left_as_they_were
 from nexdyn.simulation.watched import has_events
 from nexdyn.studies.outputs import changes_of, scalar, series, with_values
-from nexdyn.studies.variation import Parameter, Tangents, VariationalEquation, starts
+from nexdyn.studies.variation import CENTRAL, Parameter, Tangents, VariationalEquation, starts
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.tree import Tree
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 STEP = 1e-3
-CENTRAL = {-2: 1 / 12, -1: -8 / 12, 1: 8 / 12, 2: -1 / 12}
 ONE_SIDED = {0: -25 / 12, 1: 48 / 12, 2: -36 / 12, 3: 16 / 12, 4: -3 / 12}
 VARIATIONAL, DIFFERENCES = "variational equation", "differences of runs"
 AHEAD, BEHIND = {0: -1.5, 1: 2.0, 2: -0.5}, {0: 1.5, -1: -2.0, -2: 0.5}

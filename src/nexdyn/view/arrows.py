@@ -15,7 +15,7 @@ from nexdyn.view.placing import turned
 from nexdyn.view.scales import Seen
 
 FORCE, MOMENT, CONTACT = (214, 39, 40), (128, 62, 190), (220, 30, 140)
-_PARTS = (slice(0, 3), slice(3, 6))
+PARTS = (slice(0, 3), slice(3, 6))
 _LAYERS = ("reaction forces", "reaction moments")
 
 
@@ -32,8 +32,8 @@ class WrenchArrows:
             return
         thick = 0.004 * size
         self._seen = (Seen(), Seen())
-        sizes = [float(np.sqrt(np.max(np.sum(motion.wrench[..., c] ** 2, axis=-1), initial=0.0))) for c in _PARTS]
-        for layer, columns, color, scale in zip(_LAYERS, _PARTS, (FORCE, MOMENT), self._scales(sizes), strict=True):
+        sizes = [float(np.sqrt(np.max(np.sum(motion.wrench[..., c] ** 2, axis=-1), initial=0.0))) for c in PARTS]
+        for layer, columns, color, scale in zip(_LAYERS, PARTS, (FORCE, MOMENT), self._scales(sizes), strict=True):
             handle = scene.add_arrows(
                 f"/motion/{layer.split()[1]}", self.ends(f, columns, scale), color,
                 shaft_radius=thick, head_radius=2.5 * thick, head_length=6.0 * thick,
@@ -52,7 +52,7 @@ class WrenchArrows:
         """Let the scale be that of another moment, too."""
         if f.wrench is None or not self.handles:
             return
-        for seen, columns in zip(self._seen, _PARTS, strict=True):
+        for seen, columns in zip(self._seen, PARTS, strict=True):
             seen.add(np.linalg.norm(f.wrench[:, columns].astype(float), axis=1))
         scales = self._scales([seen.exceeded_by(0.0) for seen in self._seen])
         for layer, scale in zip(_LAYERS, scales, strict=True):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
-from nexdyn.results.quantities import QUANTITIES
+from nexdyn.results.quantities import OF_JOINTS, QUANTITIES
 from nexdyn.tree.core.compile import joint_class
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ MOST_PHASES = 9
 
 JOINT_STATES = {"joint_position": "q", "joint_velocity": "v", "joint_acceleration": "dv/dt"}
 OF_BODIES = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
-OF_JOINTS = ("reaction", "transmitted")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 KINDS = ("energy", *JOINT_STATES, *OF_BODIES, *OF_JOINTS, "measures", "phase")
 """What can be plotted."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.spatial.rotations import rotation_matrix
-from nexdyn.view.arrows import FORCE, MOMENT
+from nexdyn.view.arrows import FORCE, MOMENT, PARTS
 from nexdyn.view.marks import AXES, MANY, NO_AXIS, frame_on_carried
 from nexdyn.view.motion import Frame, Motion
 
@@ -48,7 +48,7 @@ class Transmitted:
         self._axis = np.array([R[:, 2] for R, _ in axes]).reshape(-1, 3)
         self._axis_p = np.array([p for _, p in axes]).reshape(-1, 3)
         wrench = np.zeros((1, len(joints), 6)) if motion.wrench is None else motion.wrench
-        sizes = [float(np.linalg.norm(wrench[..., part], axis=-1).max(initial=0.0)) for part in _PARTS]
+        sizes = [float(np.linalg.norm(wrench[..., part], axis=-1).max(initial=0.0)) for part in PARTS]
         nothing = 1e-6 * max(sizes[0], sizes[1] / extent)  # what rounding leaves of a moment that is zero
         least = (nothing, nothing * extent)
         self._scale = [LONGEST * extent / size if size > no else 0.0 for size, no in zip(sizes, least, strict=True)]
@@ -59,7 +59,7 @@ class Transmitted:
             return []
         R, p = rotation_matrix(f.quaternion[self._row].astype(float)), f.position[self._row].astype(float)
         start = p + np.einsum("nij,nj->ni", R, self._p)
-        given = np.einsum("nij,njk,nk->ni", R, self._R, f.wrench[:, _PARTS[part]].astype(float))
+        given = np.einsum("nij,njk,nk->ni", R, self._R, f.wrench[:, PARTS[part]].astype(float))
         along = given * self._scale[part] * length
         color = np.array((FORCE, MOMENT)[part]) / 255.0
         found: Lines = []
@@ -80,6 +80,3 @@ class Transmitted:
             for x, z in zip(at, along, strict=True)
             for line in arrow(x - half * z, x + half * z, sight, 0.4 * half, color)
         ]
-
-
-_PARTS = (slice(0, 3), slice(3, 6))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.errors import NexDynError
-from nexdyn.view.charts import KINDS, OF_BODIES, OF_JOINTS, Panel, panels
+from nexdyn.results.quantities import OF_JOINTS
+from nexdyn.view.charts import KINDS, OF_BODIES, Panel, panels
 from nexdyn.view.ghost import differences
 from nexdyn.view.motion import Motion
 from nexdyn.view.panels import Plot

@@ -36,6 +36,7 @@ from nexdyn.results.recording import BodyRecording, LoopRecording
 from nexdyn.results.result import Result
 from nexdyn.results.signs import body_quaternions, has_quaternion, joint_quaternions
 from nexdyn.simulation.continuing import bodies_at_end, is_opened, joints_at_end, quaternions_at_start
+from nexdyn.simulation.marches.tree_start import State
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
@@ -48,7 +49,6 @@ from nexdyn.variants import leaves_out
 
 OF_TREE = 1_000_000
 """What rows of joints in the tree gain in priority."""
-State = tuple[float, np.ndarray, np.ndarray]
 
 
 @dataclass
