@@ -366,6 +366,11 @@ class March(metaclass=CheckedContract):
             rows.append(now)
         return self._of_all_legs(self._result(np.concatenate(rows), status, message))
 
+    def ended(self, error: SolveError, recorded: bool = True) -> SolveError:
+        """The error that ends a run, with what was recorded if anything was."""
+        error.result = self.result("failed", str(error)) if recorded else None
+        return error
+
     def latest(self) -> Result:
         """The last recorded state alone, also while `run` goes on: for what looks at it from `progress`."""
         now = self.present()
@@ -457,8 +462,7 @@ class March(metaclass=CheckedContract):
 
     def _lost(self, message: str, apart: Apart) -> None:
         """The SolveError of a motion that has left its constraints."""
-        message = f"{message}; {self.closer()}"
-        raise SolveError(message, time=apart.t, where=apart.joint, result=self.result("failed", message))
+        raise self.ended(SolveError(f"{message}; {self.closer()}", time=apart.t, where=apart.joint))
 
     def closer(self) -> str:
         """What keeps constraints better than the method does as it is."""

@@ -801,8 +801,7 @@ class BodySimulation(Runs):
         ):  # recorded, but for rounding of the time
             self.t = float(self._rows[-1][-1, 0])
         self._sample()
-        message = f"joint {joint!r} {what}, at t = {self.t:g} s"
-        raise SolveError(message, time=self.t, where=joint, result=self.result("failed", message))
+        raise self.ended(SolveError(f"joint {joint!r} {what}, at t = {self.t:g} s", time=self.t, where=joint))
 
     def _sample(self) -> None:
         """The present state, where it is not recorded."""
@@ -825,25 +824,17 @@ class BodySimulation(Runs):
         for outside in (self._outside, self._told_outside):
             if outside is not None and outside.failure is not None:
                 raise outside.failure
-        kept = None if first or not self._rows else self.result("failed", "")
+        recorded = bool(self._rows) and not first
         if status >= FORCE_FAILED:
             force = list(self.system.forces.values())[status - FORCE_FAILED]
-            error = failure(force, t, force.callbacks())
-            error.result = kept
-            if kept is not None:
-                kept.recording.message = str(error)
-            raise error
+            raise self.ended(failure(force, t, force.callbacks()), recorded)
         users: list[tuple[Any, Any]] = [(joint, joint.callbacks()) for joint in self.system.joints.values()]
         users += [
             (self.system.driver(row.name), time_callbacks(f)) for row in self.model.drivers for f in row.functions
         ]
         for user, callbacks in users:
             if any(callback.failed for callback in callbacks):
-                error = failure(user, t, callbacks)
-                error.result = kept
-                if kept is not None:
-                    kept.recording.message = str(error)
-                raise error
+                raise self.ended(failure(user, t, callbacks), recorded)
         where, size, joint = self._worst(t)
         at = f", |C| = {size:.2g} at {where}" if where else ""
         locked = (
@@ -875,9 +866,7 @@ class BodySimulation(Runs):
                 f"Newton's iteration does not converge at t = {t:g} s{at}{locked}; {advice}, or run nx.assemble near it"
                 f"{sticking_advice(self.system) if self.method.dt is not None else ''}"
             )
-        if kept is not None:
-            kept.recording.message = message
-        raise SolveError(message, time=t, where=joint, result=kept)
+        raise self.ended(SolveError(message, time=t, where=joint), recorded)
 
     def _worst(self, t: float) -> tuple[str, float, str | None]:
         """The kept row that the end of the step tried last misses most, at t, in words, by how much, and its joint; that of the start of

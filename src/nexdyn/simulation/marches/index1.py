@@ -280,7 +280,7 @@ class IndexOneSimulation(BodySimulation):
             try:
                 refuse_bent(self.system, bad - first, self._y[first:], t, self.method.dt, self.method.integrator.name)
             except SolveError as error:
-                error.result = self.result("failed", str(error)) if self._rows else None
+                self.ended(error, bool(self._rows))
                 raise
 
     def _row(self) -> np.ndarray:
@@ -304,7 +304,6 @@ class IndexOneSimulation(BodySimulation):
                 return super()._fail(status if known else hht.SINGULAR, t, dt, first)
             except SolveError as error:
                 raise with_advice(error, self.system, step, explicit) from error.__cause__
-        kept = self.result("failed", "") if self._rows else None
         where, size, joint = self._worst(t)
         at = f", |C| = {size:.2g} at {where}" if where else ""
         says = {
@@ -316,6 +315,4 @@ class IndexOneSimulation(BodySimulation):
         }[NOT_FINITE if size > BLOWN_UP else status]  # fmt: skip
         wrong = impossible_orientation(self.system, t, dt)
         message = wrong or f"{says} (t = {t:g} s{at}){bristle_advice(self.system, step, explicit)}"
-        if kept is not None:
-            kept.recording.message = message
-        raise SolveError(message, time=t, where=joint, result=kept)
+        raise self.ended(SolveError(message, time=t, where=joint), bool(self._rows))

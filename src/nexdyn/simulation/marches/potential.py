@@ -514,21 +514,17 @@ class PotentialSimulation(BodySimulation):
         """Raise the error of a status, with what was recorded."""
         if status == LEFT:
             self._leave()
-        kept = self.result("failed", "")
         t = self.t + dt
         name: str | None = None
         if status == solve.LOAD_FAILED:
             force = list(self.system.forces.values())[where]
-            error = failure(force, t, force.callbacks())
-            kept.recording.message, error.result = str(error), kept
-            raise error
+            raise self.ended(failure(force, t, force.callbacks()))
         self._name_failure(t)
         wrong = impossible_orientation(self.system, t, dt)
         if status == SINGULAR and not wrong:
             name = self.model.bodies[where]
             message = f"the energy of body {name!r} has no minimum at t = {t:g} s; check its mass and inertia"
-            kept.recording.message = message
-            raise SingularError(message, time=t, where=name, result=kept)
+            raise self.ended(SingularError(message, time=t, where=name))
         if wrong:
             message = wrong
         elif status == solve.NOT_CLOSED:
@@ -547,8 +543,7 @@ class PotentialSimulation(BodySimulation):
             message = f"the motion is no longer finite at t = {t:g} s; check masses, stiffness and damping, or reduce dt = {dt:g} s"
         else:
             message = f"the minimum is not reached at t = {t:g} s, |C| = {gap:.2g}; reduce dt = {dt:g} s"
-        kept.recording.message = message
-        raise SolveError(message, time=t, where=name, result=kept)
+        raise self.ended(SolveError(message, time=t, where=name))
 
     def _tried(self) -> np.ndarray:
         """The pose (nb + 1, 7) that was tried last, of the centres of mass; that at the start of the step where it is not finite."""
@@ -574,8 +569,7 @@ class PotentialSimulation(BodySimulation):
             self.model.residual(q, t, self._work.near.copy())
             Loads(self.model)(q, np.array(self._motion.v), t)
         except SolveError as error:
-            kept = self.result("failed", str(error))
-            error.result = kept
+            self.ended(error)
             raise
 
     def _open_joints(self) -> tuple[str | None, str]:

@@ -464,8 +464,7 @@ class Simulation(Runs):
         self.t = t
         self._sample()
         self._keep(self._now)
-        message = f"joint {joint!r} {what}, at t = {t:g} s"
-        raise SolveError(message, time=t, where=joint, result=self.result("failed", message))
+        raise self.ended(SolveError(f"joint {joint!r} {what}, at t = {t:g} s", time=t, where=joint))
 
     def _fail(self, status: int, bad: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         """Raise the error of a status at time t, with what was recorded unless it is the first state that fails."""
@@ -476,7 +475,7 @@ class Simulation(Runs):
             try:
                 refuse_bent(self.system, bad - 2 * self._n, z, t, self.method.dt, self.method.name)
             except SolveError as bent:
-                bent.result = self.result("failed", str(bent))
+                self.ended(bent)
                 raise
         where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
         if self.closed is not None and status == NOT_FINITE:
@@ -508,7 +507,5 @@ class Simulation(Runs):
             force = list(self.system.forces.values())[status - FORCE_FAILED]
             error = failure(force, t, force.callbacks())
             error = with_advice(error, self.system, getattr(self.method, "dt", None), self.method.name)
-            error.result = None if first else self.result("failed", str(error))
-            raise error
-        kept = None if first else self.result("failed", message)
-        raise SolveError(message, time=t, where=body or joint, result=kept)
+            raise self.ended(error, not first)
+        raise self.ended(SolveError(message, time=t, where=body or joint), not first)
