@@ -15,7 +15,7 @@ import nexdyn as nx
 from nexdyn.cli import main
 from nexdyn.cli.run import Keeper
 from nexdyn.simulation.choice import simulation_of
-from nexdyn.simulation.march import Pace
+from nexdyn.simulation.steps import Pace
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Python.*")
 

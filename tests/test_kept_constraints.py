@@ -14,12 +14,12 @@ from nexdyn.absolute.motion import index1
 from nexdyn.absolute.motion.elements import stiff_pairs
 from nexdyn.absolute.motion.tables import motion_tables
 from nexdyn.problems.four_bars import four_bars
-from nexdyn.simulation import independence
+from nexdyn.simulation import independence, steps
 from nexdyn.simulation import march as march_module
 from nexdyn.simulation.choice import march_of
 from nexdyn.simulation.kept import Keeper, bound_of
-from nexdyn.simulation.march import Leg
 from nexdyn.simulation.marches.tree import Simulation
+from nexdyn.simulation.steps import Leg
 from nexdyn.tree.loops.motion import OPEN
 
 
@@ -428,7 +428,7 @@ def test_what_is_looked_at_does_not_depend_on_how_fast_the_machine_is(
             times.append(float(states.t[-1]))
             return look(self, states)
 
-        monkeypatch.setattr(march_module, "SLICE", seconds)
+        monkeypatch.setattr(steps, "SLICE", seconds)
         monkeypatch.setattr(Keeper, "look", noted)
         nx.simulate(mechanisms.four_bar(), 0.2, method, v0={"A": 5.0}, output_every=10**6)
     assert seen[0.0] == seen[1e9]

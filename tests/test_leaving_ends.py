@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.simulation import march
+from nexdyn.simulation import steps
 
 METHODS = {
     "HHT": {"method": nx.HHT(dt=1e-2)},
@@ -29,7 +29,7 @@ SLICES = [0.0, 1e9]
 
 
 def parts_take(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(march, "SLICE", seconds)
+    monkeypatch.setattr(steps, "SLICE", seconds)
 
 
 def bead() -> nx.System:

@@ -25,8 +25,9 @@ from nexdyn.results.recording import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import seen_bodies
 from nexdyn.simulation.impulses import with_rows
-from nexdyn.simulation.march import Leg, Look, March
+from nexdyn.simulation.march import Look, March
 from nexdyn.simulation.run import Runs
+from nexdyn.simulation.steps import Leg
 
 DT = 2.0**-9
 HALF, END = 128 * DT, 256 * DT

@@ -11,7 +11,7 @@ import pytest
 import systems as S  # noqa: N812
 
 import nexdyn as nx
-from nexdyn.simulation import march
+from nexdyn.simulation import steps
 from nexdyn.tree.observe import observe_motion
 
 OMEGA = 3.0
@@ -155,8 +155,8 @@ def test_results_are_the_same_bits_however_the_loop_is_sliced(
 ) -> None:
     whole = nx.simulate(pendulums(), 0.5, method, v0=SPIN, **options)
     for seconds, rows in ((0.0, 4096), (1e-6, 2), (1e9, 3)):
-        monkeypatch.setattr(march, "SLICE", seconds)
-        monkeypatch.setattr(march, "ROWS", rows)
+        monkeypatch.setattr(steps, "SLICE", seconds)
+        monkeypatch.setattr(steps, "ROWS", rows)
         assert same(nx.simulate(pendulums(), 0.5, method, v0=SPIN, **options), whole)
 
 

@@ -24,8 +24,8 @@ from nexdyn.constraints.tables import Rolls
 from nexdyn.forces.pages import IN_ALL_LANES
 from nexdyn.integrate.methods import HHT, Method
 from nexdyn.model.system import System
-from nexdyn.simulation.march import MOST_STEPS, SLICE
 from nexdyn.simulation.marches.bodies import BodySimulation
+from nexdyn.simulation.steps import MOST_STEPS, SLICE
 from nexdyn.simulation.watched import has_events
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree.lanes.memory import lane_zeros

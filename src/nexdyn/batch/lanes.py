@@ -20,8 +20,8 @@ from nexdyn.errors import SingularError
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
 from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.callbacks import failure
-from nexdyn.simulation.march import SLICE
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
+from nexdyn.simulation.steps import SLICE
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree.lanes.march import EXPLICIT, NEVER, SEMI_IMPLICIT, Failures, march_packs
 from nexdyn.tree.lanes.memory import aligned, lane_zeros

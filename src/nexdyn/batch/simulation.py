@@ -49,11 +49,12 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.choice import default_method
 from nexdyn.simulation.continuing import begun, inherited
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import MOST_STEPS, Progress
+from nexdyn.simulation.march import Progress
 from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
 from nexdyn.simulation.needs import needs_rows
 from nexdyn.simulation.span import checked_end, checked_times
+from nexdyn.simulation.steps import MOST_STEPS
 from nexdyn.simulation.users import Afresh, UserStates
 from nexdyn.simulation.watched import has_events
 from nexdyn.spatial.lanes import LANES

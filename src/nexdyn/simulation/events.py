@@ -33,7 +33,8 @@ from nexdyn.results.result import Result
 from nexdyn.results.segments import changed_by, switched
 from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import ROUNDED, ROWS, March, Snapshot, WatchedState
+from nexdyn.simulation.march import ROUNDED, March, Snapshot, WatchedState
+from nexdyn.simulation.steps import ROWS
 from nexdyn.simulation.watched import Watched, watched_in
 
 CHUNK = 64

@@ -14,7 +14,6 @@ Row: numbers (width,), the time first. Rows are kept in order of time; the row o
 from __future__ import annotations
 
 import math
-import time
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -46,28 +45,17 @@ Progress = Callable[[float, float], None]
 Look = Callable[[], None]
 """Called between two slices of compiled work: it tells of progress, and raises KeyboardInterrupt."""
 NONE = np.zeros(0)
-SLICE = 0.05
-"""Seconds that compiled work runs between two looks of Python."""
-MOST_STEPS = 1e15
 OF_POSE = ("limit", "contact")
 """What is said of a pose that a run starts from, and not of one that a run has come to and goes on from."""
-ROWS = 4096
-"""Most rows that one crossing into compiled work fills."""
 ROUNDED = 1e-9
 """Part of a step that is rounding of the time."""
 COUNTED = ("_from", "_behind", "_apart")
 """Where constant steps are counted from, which a restart of an older file lacks: they begin anew."""
-PARTS = 4
-"""Parts of a constant step that is taken again."""
 NEAR, STEPS_NEAR = 0.1, 20
 """How far the fastest part of a mechanism moves [rad, lengths], and as many steps, between a singular pose and what fails for it."""
 FIRST_LOOK, LOOK_EVERY, OF_BODIES = 16, 2048, 65536
 """Steps, or evaluations where steps are adaptive, after which constraints are looked at first, and how many of them lie between two looks:
 LOOK_EVERY + OF_BODIES / bodies. A look lasts as long as some 50 steps of HHT of a large mechanism and 400 of a small one: about 2 %."""
-
-
-def unseen() -> None:
-    """No look within a step."""
 
 
 class WatchedState(NamedTuple):
@@ -91,35 +79,6 @@ class Snapshot(NamedTuple):
     def t(self) -> float:
         """When it was taken [s]."""
         return float(self.memory["t"][0])
-
-
-class Leg(NamedTuple):
-    """What compiled work has done: its status, how many steps are done, rows filled, the component and time of a failure."""
-
-    status: int
-    done: int
-    rows: int
-    bad: int = -1
-    t: float = math.nan
-
-
-class Pace:
-    """How much compiled work does between two looks of Python: as much as takes SLICE."""
-
-    def __init__(self, size: int, least: int = 1) -> None:
-        self.size, self.least, self._began, self._took = size, least, 0.0, 0.0
-
-    def begin(self) -> None:
-        """The compiled work begins."""
-        self._began = time.perf_counter()
-
-    def end(self) -> None:
-        """It has ended."""
-        self._took = time.perf_counter() - self._began
-
-    def adapt(self, done: float) -> None:
-        """After `done` of it."""
-        self.size = max(self.least, int(done * min(8.0, SLICE / max(self._took, 1e-6))))
 
 
 class CheckedContract(CheckedCalls, ABCMeta):
@@ -173,9 +132,6 @@ class March(metaclass=CheckedContract):
     """The largest speed [1/s] of the marches in place of which this one has been made."""
     _to_look, _look_is_due = FIRST_LOOK, False
     """How much is left until constraints are looked at next, in steps or evaluations, and whether the last of it has just been done."""
-    _leg_start: tuple[Memory, dict[str, Any], int] | None = None
-    _repeating = False
-    """Whether a step is being taken again in parts."""
     comes_close = False
     """Whether a pose may have been close to a singular one, by what steps have shown."""
     may_leave = False
@@ -416,6 +372,16 @@ class March(metaclass=CheckedContract):
             )
             self.note(Notice("state", whose, self.t, "s", 0.0, text))
 
+    # --- steps ------------------------------------------------------------------------------------------------------
+
+    def count_steps(self, dt: float, every: int) -> tuple[float, int]:
+        """(t0, k): steps of dt [s] go on at t0 + k dt. A leg goes on counting where the last one has ended, so that the times of steps,
+        to the last bit, do not depend on where legs end; but where only every `every`-th state is kept, which is counted, too."""
+        there = self._from + self._behind * dt
+        if self._apart != dt or abs(there - self.t) > ROUNDED * dt or (every > 1 and self._behind % every):
+            self._from, self._behind, self._apart = self.t, 0, dt
+        return self._from, self._behind
+
     # --- constraints ------------------------------------------------------------------------------------------------
 
     def keeper(self) -> Keeper | None:
@@ -475,93 +441,6 @@ class March(metaclass=CheckedContract):
         text = f"{what}; {self.closer()}"
         self.note(Notice("violation", "", value, "1", 0.0, text))
 
-    # --- steps ------------------------------------------------------------------------------------------------------
-
-    def go_by(self, dt: float, t_end: float, times: np.ndarray, look: Look) -> None:
-        """Steps of dt [s] to t_end. They lie on one grid: a shorter step, to a time asked for or to the end, is of the method's own
-        order and is taken back before the next, so that the steps do not depend on what is asked for. An event lies on no grid; nor
-        does a sample of a controller's that cannot be taken back."""
-        every = 0 if len(times) else self.output_every
-        self.whole_steps(dt, t_end)  # not too many
-        for target in dict.fromkeys([*times.tolist(), t_end]):
-            self._back_to_grid()
-            whole, rest = self.whole_steps(dt, target)
-            self.march_by(dt, whole, every, look)
-            if (
-                not rest
-                and not self.keeps_before
-                and self._rows
-                and abs(self._rows[-1][-1, 0] - target) <= ROUNDED * dt
-            ):
-                self._rows[-1][-1, 0] = target  # which steps, counted from their start, miss by rounding
-            if rest:
-                self.t = self._from + self._behind * dt
-                aside = not self._for_events and self.next_sample > target + ROUNDED * dt
-                grid = (self.memory(), self._users.told()) if aside else None
-                self.march_by(rest, 1, int(self.keeps_before and every > 0 and whole % every == 0), look)
-                self._grid = grid
-            self.t = target
-            if target in times:
-                self._sample()
-                self._keep_at(target)
-
-    def _back_to_grid(self) -> None:
-        """To the steps, from the shorter one that left them."""
-        if self._grid is not None:
-            memory, users = self._grid
-            self.recall(memory)
-            self._users_back(users)
-
-    def _keep_at(self, t: float) -> None:
-        """Keep the row of the present state, at exactly t."""
-        row = self.present()
-        row[0, 0] = t
-        self._keep(row)
-
-    def whole_steps(self, dt: float, t_end: float) -> tuple[int, float]:
-        """How many steps of dt [s] fit from here to t_end, and the rest [s], 0 where it is rounding."""
-        if not (t_end - self.t) / dt < MOST_STEPS:
-            raise InputError(
-                f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
-            )
-        whole = math.floor((t_end - self.t) / dt + ROUNDED)
-        t0, behind = self.count_steps(dt, 0)
-        rest = t_end - (t0 + (behind + whole) * dt)
-        return whole, rest if rest > ROUNDED * dt else 0.0
-
-    def count_steps(self, dt: float, every: int) -> tuple[float, int]:
-        """(t0, k): steps of dt [s] go on at t0 + k dt. A leg goes on counting where the last one has ended, so that the times of steps,
-        to the last bit, do not depend on where legs end; but where only every `every`-th state is kept, which is counted, too."""
-        there = self._from + self._behind * dt
-        if self._apart != dt or abs(there - self.t) > ROUNDED * dt or (every > 1 and self._behind % every):
-            self._from, self._behind, self._apart = self.t, 0, dt
-        return self._from, self._behind
-
-    def march_steps(self, dt: float, steps: int, every: int, look: Look) -> None:
-        """So many steps of dt [s] by `leg`; every `every`-th state (0: none) is kept."""
-        t0, first = self.count_steps(dt, every)
-        self.march_from(t0, dt, first, first + steps, every, look)
-        self._behind = first + steps
-
-    def march_from(self, t0: float, dt: float, first: int, until: int, every: int, look: Look) -> None:
-        """Steps `first` … `until` − 1 of dt from t0 by `leg`; every `every`-th state (0: none) is kept."""
-        room = self.room(max(2, min(ROWS, (until - first) // every + 2)) if every else 1)
-        done, pace = first, Pace(16)
-        while done < until:
-            count = min(self.until_look(pace.size), until - done, (len(room) - 1) * every if every else until)
-            pace.begin()
-            leg = self.leg(t0, dt, done, done + count, every, room)
-            pace.end()
-            taken, done = leg.done - done, leg.done
-            self._steps += taken
-            self.t = t0 + done * dt
-            self._keep(room[: leg.rows])
-            repeated = self.after_leg(leg, t0, dt, taken)
-            done += repeated
-            self.note_done(taken + repeated)
-            look()
-            pace.adapt(count)
-
     def independent_rows(self) -> np.ndarray:
         """As many of the description's constraint equations (nc,) bool as are independent."""
         raise NotImplementedError
@@ -600,48 +479,6 @@ class March(metaclass=CheckedContract):
             if error.result is not None:
                 error.result.recording.message = message
         return error
-
-    def note_leg(self, done: int) -> None:
-        """Remember the state at which a leg begins, `done` steps behind the time from which it counts, for `repeat_step`."""
-        self._leg_start = self.memory(), self._users.told(), done
-
-    def repeat_step(self, leg: Leg, t0: float, dt: float, look: Look) -> bool:
-        """The step after which a leg has ended too far from the constraints again, in quarters; whether they end closer. The state at
-        the start of the step is found anew from that of the leg."""
-        if self._leg_start is None or self._repeating:
-            return False
-        (memory, users, first), steps, room = self._leg_start, self._steps, self.room(2)
-        self.recall(memory)
-        self._users_back(users)
-        self._repeating = True
-        try:
-            if first < leg.done and self.leg(t0, dt, first, leg.done, 0, room).done < leg.done:
-                return False
-            self._steps, self.t = steps, t0 + leg.done * dt
-            self.march_from(self.t, dt / PARTS, 0, PARTS, 0, look)
-        finally:
-            self._repeating = False
-        self._steps, self.t = steps + 1, t0 + (leg.done + 1) * dt
-        return True
-
-    def room(self, rows: int = 0) -> np.ndarray:
-        """Room for so many rows; as many as one crossing fills at most where none are given."""
-        return np.empty((rows or ROWS, self.numbers))
-
-    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
-        """Compiled steps `done` … `until` − 1 of dt from t0, rows into room."""
-        raise NotImplementedError
-
-    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
-        """Act on the status of a leg, whose steps were `taken`: SolveError, or how many steps were taken otherwise."""
-        raise NotImplementedError
-
-    def _keep(self, rows: np.ndarray) -> None:
-        """Rows not recorded before: a state that ends one leg begins the next."""
-        if self._rows and len(rows) and rows[0, 0] <= self._rows[-1][-1, 0]:
-            rows = rows[1:]
-        if len(rows):
-            self._rows.append(rows.copy())
 
     # --- for events and peaks ---------------------------------------------------------------------------------------
 

@@ -18,16 +18,17 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.events import run_with_events
 from nexdyn.simulation.growth import LOOKED_AT, growth_of, is_watched
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import March, Progress
+from nexdyn.simulation.march import Progress
 from nexdyn.simulation.room import refuse_too_much
 from nexdyn.simulation.span import checked_end, checked_times
+from nexdyn.simulation.steps import Steps
 from nexdyn.simulation.watched import has_events
 
 LEAST = 1e-14
 """Of the time, the least step that is tried where a longer one met a force that is not finite."""
 
 
-class Runs(March):
+class Runs(Steps):
     """A march that a user runs."""
 
     def may_be_shorter(self, status: int, h: float) -> bool:

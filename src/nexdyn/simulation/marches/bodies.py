@@ -66,10 +66,11 @@ from nexdyn.simulation.continuing import (
 from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.independence import NEARLY, independence_here
 from nexdyn.simulation.kept import Keeper, Poses, ground_first
-from nexdyn.simulation.march import ROUNDED, Leg, Look, March, Memory, Pace, unseen
+from nexdyn.simulation.march import ROUNDED, Look, March, Memory
 from nexdyn.simulation.needs import needs_rows
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
+from nexdyn.simulation.steps import Leg, Pace, unseen
 from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import cross_product, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture

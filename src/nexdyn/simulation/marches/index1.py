@@ -23,9 +23,10 @@ from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.system import System
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.simulation.kept import LOST, bound_of
-from nexdyn.simulation.march import NONE, Leg, Look, March, Pace, unseen
+from nexdyn.simulation.march import NONE, Look, March
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.orientations import impossible_orientation
+from nexdyn.simulation.steps import Leg, Pace, unseen
 
 CHUNK = 200
 """Most steps between two looks at a partition."""

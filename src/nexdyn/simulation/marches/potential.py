@@ -56,10 +56,11 @@ from nexdyn.potential.tables import (
 )
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import of_fields
-from nexdyn.simulation.march import Leg, Look, March, Memory
+from nexdyn.simulation.march import Look, March, Memory
 from nexdyn.simulation.marches.bodies import SHORT, BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.marches.uneven import settled, without_stress
 from nexdyn.simulation.orientations import impossible_orientation
+from nexdyn.simulation.steps import Leg
 from nexdyn.spatial.rotations import cross_product, quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 

@@ -46,12 +46,13 @@ from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with
 from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.kept import Keeper, Poses
-from nexdyn.simulation.march import NONE, Leg, Look, March, Pace, unseen
+from nexdyn.simulation.march import NONE, Look, March
 from nexdyn.simulation.marches.tree_start import tree_start
 from nexdyn.simulation.needs import needs_rows
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
+from nexdyn.simulation.steps import Leg, Pace, unseen
 from nexdyn.simulation.wound import start_angles
 from nexdyn.tree.cfa.solve import refuse
 from nexdyn.tree.cfa.tables import ConstraintTables
