@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.forces.tables import FEW
 
 METHODS = [
     nx.HHT(dt=1e-3), nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3), nx.Partitioning(dt=1e-3), nx.Projection(rtol=1e-9),
@@ -38,3 +39,12 @@ def test_it_turns_as_its_inertia_says(method: Any, thin: bool) -> None:
         assert float(run.joint_position("axle")[-1]) == pytest.approx(0.5, rel=order)
         assert float(run.joint_velocity("axle")[-1]) == pytest.approx(1.0, rel=order)
     np.testing.assert_allclose(run.joint_velocity("root"), 0.3, rtol=order)
+
+
+def test_it_turns_where_bodies_may_touch() -> None:
+    """Tables that are made anew, here for contacts, lend what the first ones did."""
+    system = arm(1e-6)
+    for k in range(FEW):
+        system.add_force(nx.PlaneContact(f"floor {k}", "arm", radius=0.1, stiffness=1e3, at_b=(0, 0, -1 - k)))
+    run = nx.simulate(system, 0.1, nx.Projection(dt=1e-3), output_times=[0.0, 0.1])
+    assert float(run.joint_velocity("axle")[-1]) == pytest.approx(0.1, rel=1e-5)
