@@ -75,18 +75,8 @@ class BallContact(Foundations):
 
     def extent(self, values: Mapping[str, float]) -> Extent:
         radius = positive(self, "radius", values)
-        match self.solid:
-            case HalfSpace():
-                return Extent(math.inf, radius, 0.0)
-            case Hull():
-                corners, faces, _ = surface(self.solid.points)
-                centre, far = corners.mean(axis=0), np.linalg.norm(corners, axis=1)
-                thin = float((faces[:, 3] - faces[:, :3] @ centre).min())
-                return Extent(min(radius, thin), radius, float(far.max()))
-            case _:
-                _, *size, margin, _, _ = solid_numbers(self.solid)
-                thin = margin if margin > 0.0 else min(size)
-                return Extent(min(radius, thin), radius, float(np.linalg.norm(size)) + margin)
+        thinner, reach = thin_and_far(self.solid)
+        return Extent(thinner if thinner == math.inf else min(radius, thinner), radius, reach)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Those of a point of contact, then those of ``ball``."""
@@ -101,6 +91,20 @@ class BallContact(Foundations):
 
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
         return observed(data, A, B, z, Room(np.zeros((1, 4)), None))
+
+
+def thin_and_far(solid: Shape) -> tuple[float, float]:
+    """How far a solid reaches in from its surface, and from the origin of its frame [m]; of a half-space without end, and 0."""
+    match solid:
+        case HalfSpace():
+            return math.inf, 0.0
+        case Hull():
+            corners, faces, _ = surface(solid.points)
+            centre, far = corners.mean(axis=0), np.linalg.norm(corners, axis=1)
+            return float((faces[:, 3] - faces[:, :3] @ centre).min()), float(far.max())
+        case _:
+            _, *size, margin, _, _ = solid_numbers(solid)
+            return margin if margin > 0.0 else min(size), float(np.linalg.norm(size)) + margin
 
 
 @functools.lru_cache(maxsize=256)

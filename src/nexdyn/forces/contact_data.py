@@ -2,7 +2,8 @@
 
 PointData     of every contact (``contact``)
 Resistance    of one over an area (``surface_contact``), from POINT_DATA on
-Parts         of its solids, from OVERLAP on: the head of the records of ``overlap``, ``ball``, ``sunk`` and ``mesh_search``
+Parts         of its solids, from OVERLAP on: the head of the records of ``overlap``, ``ball``, ``capsule_press``, ``sunk`` and
+              ``mesh_search``
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ class Resistance(Record):
 
 
 class Parts(Record):
-    """w_A and w_B (``overlap``), and what tells the solids: the number of faces of A, or `OF_BALL`, `OF_MESH`, `OF_ROUND`."""
+    """w_A and w_B (``overlap``), and what tells the solids: the number of faces of A, or `OF_BALL`, `OF_MESH`, `OF_ROUND`,
+    `OF_CAPSULE`."""
 
     a: float
     b: float
@@ -73,4 +75,4 @@ class Parts(Record):
 
 POINT_DATA = PointData.columns
 OVERLAP = POINT_DATA + Resistance.columns
-OF_BALL, OF_MESH, OF_ROUND = 0.0, -1.0, -2.0
+OF_BALL, OF_MESH, OF_ROUND, OF_CAPSULE = 0.0, -1.0, -2.0, -3.0

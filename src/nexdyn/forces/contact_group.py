@@ -5,6 +5,7 @@
     hull on a half-space            one point at each of its points
     ellipsoid on a half-space       one point                    cylinder on a half-space    one line, or one end    (``touched``)
     sphere and box, hull, capsule, cylinder, cone or ellipsoid   one point (``ball``)
+    capsule and capsule, box, hull, cylinder, cone or ellipsoid  two points that share a force, one where they cross (``capsule_press``)
 
 With a foundation instead of a stiffness all shapes touch each other over areas, one force for each pair:
 
@@ -20,9 +21,10 @@ Where the materials of both are given instead of a stiffness, it is that of Hert
     f_n = 4/3 E* √R δ^1.5,   1/R = 1/r_a + 1/r_b         (E*: ``model.materials``; a plane has no curvature)
 
 with that of its curvatures at the place where an ellipsoid touches, and along its line of a cylinder (``touched``); with R =
-`hertz_radius` where a sphere touches the side of a cylinder or a capsule, so also where it touches their ends; and Mindlin's part
-of it along the surfaces, 4 G*/E*, and where no friction is given that of the two materials: what one has against the other, else
-√(μ_a μ_b). Each end of a capsule is a sphere, also where the capsule lies.
+`hertz_radius` where a sphere touches the side of a cylinder or a capsule, so also where it touches their ends; with that of crossed
+cylinders, by the angle of their axes, of a capsule with one of these (``capsule_press``), and that of its ends with flat faces; and
+Mindlin's part of it along the surfaces, 4 G*/E*, and where no friction is given that of the two materials: what one has against the other,
+else √(μ_a μ_b). Each end of a capsule is a sphere, also where the capsule lies.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError, warn
 from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.between import non_negative, positive
+from nexdyn.forces.capsule_contact import CapsuleContact
 from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_law import LAW, OF_SIDES, VELOCITIES, ContactLaw, check_along, is_nothing
 from nexdyn.forces.foundations import RESISTANCES
@@ -100,8 +103,9 @@ class Contact(ContactLaw, BetweenBodies):
     and its friction_stiffness; and the friction, which must be given where one of them has none.
 
     Spheres, capsules, boxes (each corner is a point), hulls, ellipsoids and cylinders (a line, or an end) may touch a half-space, and
-    spheres each other and boxes, hulls, capsules, cylinders, cones and ellipsoids. stiffness of a cylinder is that of its whole line, and
-    of a whole end. The ground is the half-space z ≤ 0 of the world.
+    spheres and capsules each other and boxes, hulls, cylinders, cones and ellipsoids. stiffness of a cylinder is that of its whole line,
+    and of a whole end; of a capsule that of each end where it lies, and of the place where it crosses another
+    body. The ground is the half-space z ≤ 0 of the world.
     `system.forces` has a force for each place where two shapes may touch, named "feet left_foot ground";
     `result.contacts("feet")` tells of all of them.
 
@@ -223,8 +227,9 @@ class Contact(ContactLaw, BetweenBodies):
                 if self.over_areas:
                     found.append(self._over_area(f"{self.name} {label_a} {label_b}", system, (a, A), (b, B)))
                     continue
-                places = meeting(A, B, self.resists)
-                if places is None and self.resists and meeting(A, B, False) is not None:
+                swapped = label_b < label_a
+                places = meeting(A, B, self.resists, swapped)
+                if places is None and self.resists and meeting(A, B, False, swapped) is not None:
                     raise InputError(
                         f"{self} resists rolling or turning, which {_told(A, a)} and {_told(B, b)} do not on corners; leave that out, or "
                         "give foundation_a or foundation_b, by which they touch over areas"
@@ -232,8 +237,9 @@ class Contact(ContactLaw, BetweenBodies):
                 if places is None:
                     raise InputError(
                         f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes, hulls, "
-                        "ellipsoids and cylinders touch half-spaces, and spheres all but meshes and height fields: give foundation_a or "
-                        "foundation_b, by which all shapes touch each other over areas, or give one of the bodies a collision=[…] of these"
+                        "ellipsoids and cylinders touch half-spaces, and spheres and capsules all but meshes and height fields: give "
+                        "foundation_a or foundation_b, by which all shapes touch each other over areas, or give one of the bodies a "
+                        "collision=[…] of these"
                     )
                 kind, turned, more = places
                 make: Any = kind
@@ -244,6 +250,10 @@ class Contact(ContactLaw, BetweenBodies):
                     given |= {x: self.__dict__[x] for x in RESISTANCES}
                 if kind is RoundContact:
                     law = self._round_law(system.values, B if turned else A, turned)
+                    found.append(make(f"{self.name} {label_a} {label_b}", *ends, **more[0][1], **law, **given))
+                    continue
+                if kind is CapsuleContact:
+                    law = self._capsule_law(system.values, (a, A), (b, B), turned)
                     found.append(make(f"{self.name} {label_a} {label_b}", *ends, **more[0][1], **law, **given))
                     continue
                 for suffix, place in more:
@@ -283,6 +293,30 @@ class Contact(ContactLaw, BetweenBodies):
                     "hertz": reach_of(solid, own, below),
                 }
         return law
+
+    def _capsule_law(
+        self, values: Mapping[str, float], one: tuple[Body, Shape], two: tuple[Body, Shape], turned: bool
+    ) -> dict[str, Any]:
+        """The law between a capsule, which is of `two` where `turned`, and the other of them."""
+        (a, A), (b, B) = one, two
+        if self.normal_force is not None:
+            raise InputError(
+                f"{self}: {_told(A, a)} and {_told(B, b)} touch at two points that share their force, and normal_force is of one; give a "
+                "stiffness, materials, or foundation_a or foundation_b"
+            )
+        capsule, other = (B, A) if turned else (A, B)
+        assert isinstance(capsule, Capsule)
+        law = self.law_between(values, capsule.radius if isinstance(other, Box | Hull) else 1.0)
+        given = {attribute: law.__dict__[attribute] for attribute in LAW}
+        if self.stiffness is None:
+            if isinstance(other, Capsule | Cylinder):
+                given["hertz"] = hertz_radius(1.0 / capsule.radius, 1.0 / capsule.radius + 1.0 / other.radius)
+            elif isinstance(other, Cone | Ellipsoid):
+                raise InputError(
+                    f"{self}: {_told(A, a)} and {_told(B, b)} have no radius for the law of Hertz, for those of cones and ellipsoids "
+                    "differ from place to place; give a stiffness"
+                )
+        return given
 
     def _over_area(self, name: str, system: System, *sides: tuple[Body, Shape]) -> Force:
         """The force between two bodies and their shapes by foundations."""
@@ -343,9 +377,16 @@ class _Law(ContactLaw):
     kind_of_element = "contact"
 
 
-def meeting(A: Shape, B: Shape, resists: bool) -> tuple[type[ContactForce], bool, Places] | None:
+def meeting(A: Shape, B: Shape, resists: bool, swapped: bool) -> tuple[type[ContactForce], bool, Places] | None:
     """The class of the contact force between two shapes, which may resist rolling, whether B is its body a, and its places; None if there
-    is none."""
+    is none. Of two capsules the shorter, then the thinner one is of body a; of two that are alike that of B where `swapped`."""
+    if isinstance(A, Capsule) and isinstance(B, Capsule):
+        sizes_a, sizes_b = (A.length, A.radius), (B.length, B.radius)
+        turned = sizes_b < sizes_a or (sizes_b == sizes_a and swapped)
+        return CapsuleContact, turned, [("", {"solid_a": B if turned else A, "solid_b": A if turned else B})]
+    for turned, solid, other in ((False, A, B), (True, B, A)):
+        if isinstance(solid, Capsule) and isinstance(other, Box | Hull | Cylinder | Cone | Ellipsoid):
+            return CapsuleContact, turned, [("", {"solid_a": solid, "solid_b": other})]
     if resists:
         return _rolling(A, B)
     if isinstance(A, Sphere) and isinstance(B, Sphere):

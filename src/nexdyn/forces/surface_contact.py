@@ -18,9 +18,10 @@ what resists rolling and turning             the same law of torques over arms, 
 
 These are integrated over polygons (``pressed``).
 
-A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form; and so are a
-cylinder, a cone, a capsule or an ellipsoid on a half-space, with those of ``sunk`` or ``touched``, where d δ̇ counts as ∫ p (1 + a δ̇) dA
-of all that is under the plane, and two solids of triangles (``mesh_overlap``).
+A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form; so is a
+capsule against a solid, at points (``capsule_press``); and so are a cylinder, a cone, a capsule or an ellipsoid on a half-space, with those
+of ``sunk`` or ``touched``, where d δ̇ counts as ∫ p (1 + a δ̇) dA of all that is under the plane, and two solids of triangles
+(``mesh_overlap``).
 
 Data: those of a point of contact with e = 1 and k (``contact``), l_r, l_t, c/l, then those of ``overlap``.
 States, where friction sticks: y along the surfaces in the axes of B, and about the normal; then the same of what resists rolling.
@@ -36,7 +37,8 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces import ball, sticking
-from nexdyn.forces.contact import HELD, Extent, Rub, Seen, across, along, put_state, running
+from nexdyn.forces.capsule_press import capsule_energy, is_capsule, press_capsule, towards
+from nexdyn.forces.contact import HELD, Extent, Rub, Seen, across, along, put_state, running, state
 from nexdyn.forces.contact_data import OVERLAP, POINT_DATA, Parts, PointData, Resistance
 from nexdyn.forces.foundations import BetweenSolids
 from nexdyn.forces.kinds import SURFACE
@@ -176,6 +178,8 @@ def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):
         return press_ball(data, k, X_A, V_A, X_B, V_B, rubs)
     if is_round(data, k + OVERLAP):
         return press_round(data, k, X_A, V_A, X_B, V_B, rubs)
+    if is_capsule(data, k + OVERLAP):
+        return press_capsule(data, k, X_A, V_A, X_B, V_B, rubs)
     if is_mesh(data, k + OVERLAP):
         return press_meshes(scratch.meshes, scratch.rows, data, k, (X_A, V_A, X_B, V_B), rubs)
     room = scratch.rows
@@ -353,6 +357,8 @@ def energy_here(tables, e, k, X_A, X_B):
         U = ball.law_of(data, k, k + OVERLAP, own.radius - d).energy
     elif is_round(data, k + OVERLAP):
         U = round_energy(data, k, X_A, X_B)
+    elif is_capsule(data, k + OVERLAP):
+        U = capsule_energy(data, k, X_A, X_B)
     elif is_mesh(data, k + OVERLAP):
         U = stored_in_meshes(tables.room.meshes, tables.room.rows, data, k, X_A, X_B)
     else:
@@ -435,11 +441,15 @@ def observe_surface(data, motion_a, motion_b, z, room, out):
             row.point, row.depth = o, s.depth
             if is_mesh(data, OVERLAP) and not s.depth > 0.0:
                 row.depth = meshes_apart(room.meshes, data, 0, X_A[i], X_B[i])
-            if ball.is_ball(data, OVERLAP) or is_round(data, OVERLAP):
-                n = Vec3(0.0, 0.0, 1.0)
-                if ball.is_ball(data, OVERLAP):
+            of_ball, of_capsule = ball.is_ball(data, OVERLAP), is_capsule(data, OVERLAP)
+            if of_ball or of_capsule or is_round(data, OVERLAP):
+                n = X_B[i].R @ Vec3(0.0, 0.0, 1.0)
+                if of_ball:
                     _, n = ball.distance(data, OVERLAP, T(X_B[i].R) @ (X_A[i].p - X_B[i].p))
-                n, (v, _) = X_B[i].R @ n, relative(X_A[i], V_A[i], X_B[i], V_B[i], o)
+                    n = X_B[i].R @ n
+                elif of_capsule:
+                    n = towards(data, 0, X_A[i], X_B[i])
+                v, _ = relative(X_A[i], V_A[i], X_B[i], V_B[i], o)
                 v = v + running(data, 0, X_A[i], X_B[i]).u
                 row.normal, row.sliding = n, v - (n @ v) * n
             continue

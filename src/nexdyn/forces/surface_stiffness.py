@@ -2,7 +2,8 @@
 of B against A at the origin of B, symmetric, as implicit methods want it.
 
     normal       k Σ w ∫ (β h² grip + γ h a δ) m dᵀ dA,   m = (r × m, m), d the same of the normal of the depth; of a sphere n nᵀ df/dδ; of
-                 a round solid on a half-space k ∫ (β h² grip dS + γ h a dV) g gᵀ (``sunk``)
+                 a capsule the sum of both points, as they are on its axis; of a round solid on a half-space
+                 k ∫ (β h² grip dS + γ h a dV) g gᵀ (``sunk``)
     friction     s̄ (1 − F̂ F̂ᵀ) where it slides, else s̄, across the normal and about it,   s̄ = s (s σ g + d), F̂ = F/|F|    (``sticking``)
                  regularised: γ h Σ w ∫ μ p/s (1 − v_t v_tᵀ/s²) dA,   s = √(v_t² + v_f²)
 
@@ -17,6 +18,7 @@ import math
 from typing import Any
 
 from nexdyn.forces import ball, mesh_list, mesh_overlap, mesh_search, overlap, surface_contact
+from nexdyn.forces.capsule_press import axis_of, deepest, is_capsule, point, stiffened
 from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.contact_data import OVERLAP, Parts, PointData
 from nexdyn.forces.pressed import relative, share
@@ -189,6 +191,23 @@ def add_round(data, k, K, gh, bh2, motion, s, place):
         add_moments(K, gh * faster, w.volume, X_A, X_B, one, two, n)
 
 
+@outlined
+def add_capsule(data, k, K, gh, bh2, motion):
+    """The part of the pressure of a capsule on a solid at its two points."""
+    X_A, V_A, X_B, V_B = motion
+    own, axis, j = PointData(data, k), axis_of(data, k, X_A, X_B), k + OVERLAP
+    s, stiff = deepest(data, j, axis), own.stiffness * stiffened(data, k, axis.u).factor
+    for i in range(2):
+        q = point(data, j, axis, 1.0 - 2.0 * i, s)
+        if q.depth > 0.0:
+            n, r = X_B.R @ q.n, X_B.R @ q.p
+            v, _ = relative(X_A, V_A, X_B, V_B, X_B.p + r)
+            grip, f_0 = 1.0 - own.damping * (n @ v), stiff * q.share * q.depth**own.exponent
+            if grip > 0.0:
+                about = cross(r, n)
+                add_product(K, f_0 * (bh2 * grip * own.exponent / q.depth + gh * own.damping), about, n, about, n)
+
+
 @kernel
 def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
     """K += that of force e, whose data begin at k; weights (γ h, β h²), the poses and velocities of A and B in turn, what sticks as it has
@@ -210,6 +229,8 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
         add_product(K, slope, about, n, about, n)
     elif is_round(data, k + OVERLAP):
         add_round(data, k, K, gh, bh2, motion, s, place)
+    elif is_capsule(data, k + OVERLAP):
+        add_capsule(data, k, K, gh, bh2, motion)
     elif mesh_overlap.is_mesh(data, k + OVERLAP):
         rubs = not sticks and own.mu > 0.0
         add_meshes(room.meshes, (room.rows, s.depth), (data, k), K, weights, motion, (rubs, kept))
@@ -226,7 +247,7 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):
             g, time = held.resistance, begun.g_rolled
             stiff, slides, F = sticking_slope(g, y, held.roll, time, held.n, held.spin, kept)
             add_resistance(K, held, F, gh * stiff, slides)
-    elif is_ball or is_round(data, k + OVERLAP):
+    elif is_ball or is_round(data, k + OVERLAP) or is_capsule(data, k + OVERLAP):
         squared = v @ v + own.friction_speed * own.friction_speed
         F = (1.0 / max(norm(v), NOTHING)) * v
         slides = (v @ v) / squared if kept == TANGENT else 0.0

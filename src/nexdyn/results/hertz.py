@@ -16,6 +16,7 @@ import numpy as np
 
 from nexdyn.forces import ContactForce
 from nexdyn.forces.ball_contact import BallContact
+from nexdyn.forces.capsule_contact import CapsuleContact
 from nexdyn.forces.contact import seen_in
 from nexdyn.forces.contact_group import ALIKE, hertz_factors
 from nexdyn.forces.foundations import Foundations
@@ -37,8 +38,9 @@ def put_hertz(contact: ContactForce, values: Mapping[str, float], table: np.ndar
 
 
 def area_per_depth(contact: ContactForce, values: Mapping[str, float]) -> float:
-    """A/δ [m]; 0 over areas, of laws of another exponent, corners, and where curvatures differ from place to place."""
-    if isinstance(contact, Foundations) and contact.over_area:
+    """A/δ [m]; 0 over areas, of laws of another exponent, corners, and where curvatures differ from place to place; of capsules
+    the contact itself has it."""
+    if (isinstance(contact, Foundations) and contact.over_area) or isinstance(contact, CapsuleContact):
         return 0.0
     if contact.normal_force is not None or contact.law(values).exponent != EXPONENT:
         return 0.0

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.forces.ball_contact import BallContact
+from nexdyn.forces.capsule_contact import CapsuleContact
 from nexdyn.forces.mesh_contact import MeshContact
 from nexdyn.forces.round_contact import RoundContact
 from nexdyn.forces.surface_contact import SurfaceContact
@@ -130,7 +131,7 @@ def _solids(force: Force, system: System) -> list[tuple[Frame, Any]]:
     """The solids of a contact between shapes, and the frames of their bodies."""
     if isinstance(force, BallContact):
         return [(force.frames(system)[1], force.solid)]
-    if isinstance(force, MeshContact | RoundContact | SurfaceContact):
+    if isinstance(force, CapsuleContact | MeshContact | RoundContact | SurfaceContact):
         return list(zip(force.frames(system), (force.solid_a, force.solid_b), strict=True))
     return []
 
