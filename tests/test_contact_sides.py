@@ -25,7 +25,7 @@ SHAPES: dict[str, nx.Shape] = {
 }
 PAIRS = [(a, b) for a, b in itertools.combinations_with_replacement(SHAPES, 2) if (a, b) != ("half-space",) * 2]
 AT_POINTS = {("half-space", x) for x in ("sphere", "capsule", "box", "hull", "cylinder", "ellipsoid")} | {
-    x for x in PAIRS if "sphere" in x
+    x for x in PAIRS if "sphere" in x or "capsule" in x
 }
 """The pairs that touch at points."""
 ROUND = ("sphere", "capsule", "cylinder", "cone", "ellipsoid")

@@ -111,8 +111,10 @@ def summit(data, j, axis, side, low, high):
         return low
     if g >= 0.0:
         return high
+    apart = 0.5 * NEAR * axis.half
     for i in range(ITERATIONS):
         s = 0.5 * (low + high) if i % 3 == 2 else low + (high - low) * (f / (f - g))
+        s = max(low + apart, min(high - apart, s))  # off both ends, so that each moves
         x = rising(data, j, axis, side, s)
         if x == 0.0:
             return s
@@ -122,7 +124,7 @@ def summit(data, j, axis, side, low, high):
         else:
             high, g, f = s, x, 0.5 * f if last == -1 else f
             last = -1
-        if high - low <= NEAR * axis.half:
+        if high - low <= 2.0 * apart:
             break
     return 0.5 * (low + high)
 
