@@ -475,6 +475,27 @@ def test_a_rod_that_spins_on_a_box_is_held_at_both_ends() -> None:
     assert abs(w[3]) < 1e-3
 
 
+def test_a_log_rolls_down_a_slope_where_that_is_steeper_than_its_resistance() -> None:
+    """It stands up to tan φ = c/r, and rolls with (g sin φ − c/r g cos φ)/(1 + J/(m r²)) beyond."""
+    m, J, lean, k = 1.0, 0.003, 0.1, 1e5
+    gravity = (G * math.sin(lean), 0.0, -G * math.cos(lean))
+    log = nx.Capsule(R, LENGTH, orientation=ALONG_Y)
+    for part in (1.05, 0.5):
+        c = part * R * math.tan(lean)
+        law = {"stiffness": k, "exponent": 1.0, "damping": 20.0, "friction": 0.8, "rolling_resistance": c}
+        height = 0.05 + R - m * G * math.cos(lean) / (2.0 * k)
+        system = on_solid(
+            nx.Box((4.0, 0.5, 0.1)), (-1.0, 0.0, height), law, rod=log, gravity=gravity, inertia=(0.02, J, 0.02)
+        )
+        x = nx.simulate(system, 1.0, nx.HHT(rtol=1e-7), output_times=[0.0, 0.2, 0.6, 1.0]).position("rod").values[:, 0]
+        if part > 1.0:
+            assert abs(x[3] - x[1]) < 1e-6
+        else:
+            r = height - 0.05  # from the axis down to the face
+            a = (G * math.sin(lean) - c / r * G * math.cos(lean)) / (1.0 + J / (m * r * r))
+            assert (x[3] - 2.0 * x[2] + x[1]) / 0.16 == pytest.approx(a, rel=1e-4)
+
+
 def test_it_goes_on_from_a_state_and_through_a_scene_and_a_batch() -> None:
     system = on_solid(BELOW["capsule"], (0.02, 0.05, 0.14), {"stiffness": 1e5, "friction": 0.3})
     system.parameter("k", 1e5)
