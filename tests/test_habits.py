@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import re
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.checked_calls import ITEMS, SETTING, WAYS
 from nexdyn.errors import nearest
 from nexdyn.integrate.methods import METHODS, method_of
 from nexdyn.synonyms import _TABLE, meant, plain
@@ -95,6 +99,13 @@ def read_scene_text(text: str, read: Callable[[Any], Any]) -> Any:
         (lambda: nx.simulate(chain(), 0.01, solver="rk4"), "did you mean 'method'"),
         (lambda: nx.simulate(chain(), 0.01, timestep=1e-3), "no argument 'timestep'; the step belongs to the method"),
         (lambda: nx.simulate(chain(), 0.01, tol=1e-3), "no argument 'tol'; the tolerance belongs to the method"),
+        (lambda: nx.simulate(chain(), 0.01, t_eval=[0, 1]), "did you mean 'output_times'"),
+        (lambda: nx.simulate(chain(), t_final=0.01), "no argument 't_final'; did you mean 't_end'"),
+        (lambda: nx.simulate(chain(), 0.01, n_steps=10), "no argument 'n_steps'; the steps belong to the method"),
+        (lambda: nx.simulate(chain(), 0.01, record=5), "no argument 'record'; arguments: system, t_end"),
+        (lambda: nx.simulate(chain(), 0.01, controller=5), r"'controller'; a controller .*nx.Controller\(…\)"),
+        (lambda: nx.System("s", g=9.81), "System has no argument 'g'; did you mean 'gravity'"),
+        (lambda: nx.Revolute("a", "b", "c", initial=1.0), "Revolute has no argument 'initial'; did you mean 'q0'"),
         (lambda: nx.simulate(chain(), 0.01, progress=5), "progress is 5; a function is needed, or None"),
         (lambda: nx.Tree("x"), "system is 'x'; a System is needed"),
         (lambda: nx.ClosedTree("x"), "system is 'x'; a System is needed"),
@@ -157,6 +168,102 @@ def read_scene_text(text: str, read: Callable[[Any], Any]) -> Any:
 def test_a_wrong_argument_is_named_with_what_is_meant(call: Callable[[], Any], told: str) -> None:
     with pytest.raises(nx.InputError, match=told):
         call()
+
+
+@pytest.fixture(scope="module")
+def result() -> nx.Result:
+    return nx.simulate(chain(), 0.01)
+
+
+@pytest.mark.parametrize(
+    ("of", "typed", "told"),
+    [
+        ("System", "simulate", r"nx.simulate is a function: nx.simulate\(system, …\)"),
+        ("System", "linearize", "nx.linearize is a function"),
+        ("System", "sweep", "nx.sweep is a function"),
+        ("System", "add", "add_body, add_joint, add_force"),
+        ("System", "add_link", "add_body adds a body"),
+        ("System", "add_hinge", r"add_joint\(nx.Revolute\(…\)\) adds one"),
+        ("System", "add_spring", r"add_force\(nx.PointSpring\(…\)\) adds one"),
+        ("System", "add_motor", r"add_force\(nx.JointForce\(…\)\) adds one"),
+        ("System", "bodis", "did you mean 'bodies'"),
+        ("System", "link1", r"bodies\['link1'\] is it"),
+        ("System", "hinge1", r"joints\['hinge1'\] is it"),
+        ("System", "L", r"parameters\['L'\] is it"),
+        ("Result", "positions", r"position\('BODY'\) is a place"),
+        ("Result", "q", r"joint_position\(\) is q"),
+        ("Result", "time", "t are the times"),
+        ("Result", "view", r"nx.view is a function: nx.view\(result, …\)"),
+        ("Result", "animate", r"nx.view\(result\) plays it"),
+        ("Result", "to_dataframe", r"to_csv\(path\) writes a table"),
+        ("Result", "kinetic_energy", "did you mean 'energy'"),
+        ("Tree", "mass_matrix", r"crba\(q\) is the mass matrix"),
+        ("Tree", "abba", "did you mean 'aba'"),
+        ("Body", "mas", "did you mean 'mass'"),
+        ("RungeKutta4", "step", "did you mean 'dt'"),
+    ],
+)
+def test_a_wrong_attribute_gets_what_serves(result: nx.Result, of: str, typed: str, told: str) -> None:
+    system = chain()
+    owners = (system, result, nx.Tree(system), system.bodies["link1"], nx.RungeKutta4(1e-3))
+    owner = next(one for one in owners if type(one).__name__ == of)
+    with pytest.raises(AttributeError, match=f"^'{of}' object has no attribute '{typed}'; {told}"):
+        getattr(owner, typed)
+
+
+def test_what_serves_in_place_of_an_attribute_or_an_item_is_there(result: nx.Result) -> None:
+    four_bar = nx.load("four-bar")
+    made = (chain(), result, nx.Tree(chain()), nx.assemble(four_bar), nx.equilibrium(four_bar))
+    assert {type(one).__name__ for one in made} == set(WAYS) >= {*ITEMS, *SETTING}
+    for owner in made:
+        of = type(owner).__name__
+        for typed, way in WAYS[of].items():
+            assert typed == plain(typed) and not hasattr(owner, typed), f"{of}.{typed} is there: no hint is needed"
+            named = re.search(r"nx\.(\w+)|(?<![\w'.(])([a-z]\w*)", way)
+            assert named is not None
+            assert named[1] in nx.__all__ if named[1] else hasattr(owner, named[2]), f"{of}.{typed}: {way}"
+
+
+def test_a_missing_attribute_is_none_to_what_asks_for_it(result: nx.Result) -> None:
+    """`hasattr`, copies, pickles and arrays of objects ask for attributes that are not there."""
+    system = chain()
+    assert not hasattr(system, "nothing") and getattr(result, "__array__", None) is None
+    assert (
+        copy.deepcopy(system).bodies.keys() == pickle.loads(pickle.dumps(system)).bodies.keys() == system.bodies.keys()
+    )
+    assert np.array([system, system]).shape == (2,)
+    with pytest.raises(AttributeError) as caught:
+        system.bodis  # noqa: B018
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(TypeError, match="not iterable"):
+        list(result)  # type: ignore[call-overload]
+
+
+def test_python_adds_no_second_hint_to_that_for_a_name() -> None:
+    for owner, typed in ((nx, "Revolut"), (chain(), "bodis")):
+        try:
+            getattr(owner, typed)
+        except AttributeError:
+            assert traceback.format_exc().casefold().count("did you mean") == 1
+
+
+def test_items_of_systems_and_results_are_refused_with_what_serves(result: nx.Result) -> None:
+    for owner, key, told in (
+        (chain(), "link1", r"bodies\['NAME'\]"),
+        (result, "x", r"position\('BODY'\)"),
+        (result, 0, "t are"),
+    ):
+        with pytest.raises(nx.InputError, match=f"a {type(owner).__name__} has no item {key!r}; .*{told}"):
+            owner[key]  # type: ignore[index]
+
+
+def test_gravity_of_a_system_is_not_set_and_the_error_says_what_serves() -> None:
+    system = chain()
+    with pytest.raises(
+        nx.InputError, match=r"gravity of a System cannot be set; .*with_parameters\(\{'gravity': …\}\)"
+    ):
+        system.gravity = (0, 0, 0)  # type: ignore[misc]
+    assert system.with_parameters({"gravity": (0, 0, 0)}).gravity.tolist() == [0, 0, 0]
 
 
 def test_what_a_function_of_the_user_raises_is_not_taken_for_a_wrong_argument() -> None:

@@ -139,7 +139,9 @@ def __getattr__(name: str) -> Any:
     from nexdyn.errors import nearest
 
     near = None if name.startswith("_") else nearest(name, __all__, cutoff=0.6)
-    raise AttributeError(f"module 'nexdyn' has no attribute {name!r}" + (f"; did you mean {near!r}?" if near else ""))
+    hint = f"; did you mean {near!r}?" if near else ""
+    message = f"module 'nexdyn' has no attribute {name!r}{hint}"
+    raise AttributeError(message, name=name, obj=None)  # with obj Python adds its own hint
 
 
 def __dir__() -> list[str]:

@@ -140,10 +140,14 @@ def _ratio(a: str, b: str) -> float:
     return difflib.SequenceMatcher(None, a, b).ratio()
 
 
-def unknown(kind: str, name: object, valid: Iterable[str], *, plural: str | None = None) -> UnknownNameError:
-    """The error for a `kind` called `name` that does not exist, with the nearest valid name and the list of them."""
+def unknown(
+    kind: str, name: object, valid: Iterable[str], *, plural: str | None = None, cutoff: float = 0.5
+) -> UnknownNameError:
+    """The error for a `kind` called `name` that does not exist, with the nearest valid name and the list of them.
+
+    cutoff: how alike a name must be, from 0 to 1, to be offered."""
     names = [str(v) for v in valid]
-    near = nearest(name, names)
+    near = nearest(name, names, cutoff)
     hint = f"; did you mean {near!r}?" if near else ";"
     if (composed := unicodedata.normalize("NFC", str(name))) != str(name) and composed in names:
         hint = f", which is spelt with combining characters; write {composed!r} in composed ones (Unicode NFC);"
