@@ -565,12 +565,60 @@ def test_a_result_that_is_cut_short_or_of_a_newer_version_is_refused(
         ("-v", r"Did you mean: nexdyn --version"), ("run hinge-chain --time 1", r"--time. Did you mean --t-end 1s\?"),
         ("compare hinge-chain --duration 1", r"Did you mean --t-end 1s\?"), ("run hinge-chain --step 0.1", r"Did you mean --dt 1ms\?"),
         ("check four-bar --gravity 0,0,0", r"Did you mean --set gravity=0,0,-9.81\?"),
-        ("run hinge-chain -o x.nc", r"Did you mean --out FILE\?"),
+        ("run hinge-chain -o x.nc", r"Did you mean --out FILE\?"), ("list", "Did you mean: nexdyn demos"),
+        ("help run", "Did you mean: nexdyn run --help"), ("--verison", "Did you mean: nexdyn --version"),
+        ("check four-bar --q0 crank=1", r"Did you mean --set JOINT.q0=VALUE\?"), ("export a b", "Did you mean: nexdyn convert"),
+        ("run hinge-chain --out a.csv", r"--out a\.csv is the result, netCDF; --csv a\.csv writes a table"),
     ],
 )  # fmt: skip
 def test_names_of_other_programs_are_answered_with_ours(nexdyn: Nexdyn, line: str, meant: str) -> None:
     answer = nexdyn(line)
     assert answer.code == 2 and re.search(meant, answer.err), answer.err
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("run hinge-chain --set L=30cm", "--set L is '30cm'; write 0.3, in SI units (m, kg, s, rad)"),
+        ("run hinge-chain --set gravity=0,0,-9810mm", "--set gravity is '-9810mm'; write -9.81, in SI units"),
+        ("info hinge-chain --set start=2pi", "--set start is '2pi'; write 2*pi"),
+        ("info hinge-chain --set hinge1.q0=1m", "--set hinge1.q0 is '1m'; the units known here are rad, deg, °, rev"),
+        ("run hinge-chain --output-every 2.5", "--output-every: '2.5' is no whole number, like 10"),
+        ("linearize bicycle --mode 1.5", "--mode: '1.5' is no whole number"),
+        ("sweep study.yaml --jobs 1.5", "--jobs: '1.5' is no whole number"),
+        ("view hinge-chain --port 80.5", "--port: '80.5' is no whole number"),
+        ("compare hinge-chain rk4:dt=1kg", "'1kg' in 'rk4:dt=1kg' is no number; like rk4:dt=1e-3 or rk4:dt=1ms"),
+        ("compare hinge-chain dopri5:rtol=1ms", "'1ms' in 'dopri5:rtol=1ms' is no number"),
+        ("equilibrium four-bar --t 1kg", "'1kg' is no time"),
+    ],
+)
+def test_a_number_in_other_units_or_with_a_fraction_is_named_with_what_to_write(
+    nexdyn: Nexdyn, line: str, told: str
+) -> None:
+    answer = nexdyn(line)
+    assert answer.code == 2 and told in " ".join(answer.err.split()), answer.err
+
+
+def test_units_are_understood_wherever_the_quantity_is_known(nexdyn: Nexdyn) -> None:
+    plain = nexdyn("compare hinge-chain rk4:dt=0.002 --t-end 0.01 --json").data
+    units = nexdyn("compare hinge-chain rk4:dt=2ms --t-end 10ms --json").data
+    assert units["methods"] == plain["methods"]
+    start = [
+        nexdyn(f"run hinge-chain --t-end 2ms --set hinge1.q0={x} --json").data["energy_start"]
+        for x in ("pi/2", "90deg")
+    ]
+    assert start[0] == pytest.approx(start[1], rel=1e-12)
+    assert nexdyn("run hinge-chain --t-end 20ms --output-every 1e1 --json").data["samples"] == 3
+
+
+def test_a_study_with_several_errors_reports_all_with_their_lines(nexdyn: Nexdyn, tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text("model: hinge-chain\ntend: 0.1\nmethod: rk5\nparameter: {L: [1, 2]}\n")
+    err = " ".join(nexdyn("sweep wrong.yaml").err.split())
+    for told in (
+        "wrong.yaml: 5 errors", "wrong.yaml:2:1: no key 'tend'; did you mean 't_end'", "wrong.yaml:3:9: no method 'rk5'",
+        "wrong.yaml:4:1: no key 'parameter'; did you mean 'parameters'", "has no 'parameters'", "has no 'measure'",
+    ):  # fmt: skip
+        assert told in err
 
 
 def test_a_scene_is_no_study_and_a_result_no_model(nexdyn: Nexdyn, tmp_path: Path) -> None:

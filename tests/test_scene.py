@@ -205,6 +205,7 @@ def test_a_huge_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("child: boom, ", "", "7:3", "revolute joint 'pivot' lacks child; it needs parent, child"),
         ("child: load", "child: boom", "8:35", "joint 'rope' joins body 'boom' to itself"),
         ("  load: {", "  boom: {}\n  load: {", "5:3", "'boom' is given twice here (first on line 4); "),
+        ("{mass: 1.0}", "{mass: 1,5}", "5:18", "a comma separates entries: write numbers with a point, like 1.5"),
         ("{mass: 1.0}", "{mass:1.0}", "5:10", "unknown key 'mass:1.0' in body 'load'; did you mean 'mass'?"),
         ("{mass: 1.0}", "1.0", "5:3", "body 'load' is 1.0; a mapping of its attributes is needed"),
         ("bodies:", "bodys:", "3:1", "unknown key 'bodys' in a scene; did you mean 'bodies'?"),

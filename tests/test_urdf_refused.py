@@ -71,7 +71,7 @@ REFUSED = {
     "mass inf": (massive("-inf"), 2, f"{INERTIAL}<mass>", "'-inf' is not a number; it must"),
     "mass absurd": (massive("1e51"), 2, f"{INERTIAL}<mass>", "beyond 1e+50"),
     "mass 1_0": (massive("1_0"), 2, f"{INERTIAL}<mass>", "'1_0' is not a number"),
-    "two masses": (massive("1 2"), 2, f"{INERTIAL}<mass>", "has 2 numbers, 1 are needed"),
+    "two masses": (massive("1 2"), 2, f"{INERTIAL}<mass>", "has 2 numbers, 1 is needed"),
     "negative box": (
         single('<visual><geometry><box size="1 -1 1"/></geometry></visual>'),
         2,
@@ -115,6 +115,12 @@ REFUSED = {
     "circle": (joints("j fixed a b", "k fixed b a", "l fixed c d"), 3, J, "in a circle: 'b', 'a'; loops are not part"),
     "all in a circle": (joints("j fixed a b", "k fixed b c", "l fixed c d", "m fixed d a"), 3, J, "in a circle"),
     "axis 0": (pair(f'{LIMIT}\n<axis xyz="0 0 0"/>'), 5, f"{J} <axis>", 'length 0; give a direction, like xyz="0 0 1"'),
+    "axis with commas": (
+        pair(f'{LIMIT}<axis xyz="0,1,0"/>'),
+        4,
+        f"{J} <axis>",
+        "xyz='0,1,0' has 1 number, 3 are needed, like xyz=\"0.1 0.1 0.1\"; spaces separate numbers, not commas",
+    ),
     "axis of two": (pair(f'{LIMIT}<axis xyz="0 1"/>'), 4, f"{J} <axis>", "xyz='0 1' has 2 numbers, 3 are needed"),
     "origin": (pair(f'{LIMIT}<origin xyz="0 0 1m"/>'), 4, f"{J} <origin>", "'1m' is not a number"),
     "limits reversed": (pair('<limit lower="2" upper="1"/>'), 4, f"{J} <limit>", "lower=2.0 is above upper=1.0"),

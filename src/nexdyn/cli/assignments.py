@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nexdyn.cli.units import in_si
+from nexdyn.cli.units import in_si, refuse_units
 from nexdyn.errors import FileError, InputError
 
 if TYPE_CHECKING:
+    from nexdyn.model.joint import Joint
     from nexdyn.model.system import System
 
 _EXAMPLES = {"--set": "L=0.5", "--q0": "hinge1=0.5", "--v0": "hinge1=2.0"}
@@ -21,7 +22,15 @@ def changes(given: Sequence[str], system: System) -> dict[str, Any]:
     A word alone is an expression if it names a parameter, else text, like the `frame` of a force.
     """
     words = {*system.parameters, *CONSTANTS}
-    return {name: _value(text, f"--set {name}", words) for name, text in _pairs("--set", given)}
+    found = {}
+    for name, text in _pairs("--set", given):
+        what = f"--set {name}"
+        joint, _, attribute = name.rpartition(".")
+        if joint in system.joints and attribute in ("q0", "v0"):
+            text = in_si(text, what, _units(system.joints[joint], attribute), rate=attribute == "v0")
+        refuse_units(text, what, words)
+        found[name] = _value(text, what, words)
+    return found
 
 
 def initial(option: str, given: Sequence[str], system: System) -> dict[str, list[float]]:
@@ -32,11 +41,16 @@ def initial(option: str, given: Sequence[str], system: System) -> dict[str, list
     for name, text in _pairs(option, given):
         what = f"{option} {name}"
         joint = system.joints.get(name)
-        labels = () if joint is None else joint.coordinate_labels if option == "--q0" else joint.velocity_labels
-        value = _value(in_si(text, what, [unit for _, unit in labels]), what)
+        of = () if joint is None else _units(joint, option.removeprefix("--"))
+        value = _value(in_si(text, what, of, rate=option == "--v0"), what)
         items = value if isinstance(value, list) else [value]
         found[name] = [number(item, system.values, what) for item in items]
     return found
+
+
+def _units(joint: Joint, attribute: str) -> list[str]:
+    """The units of the coordinates of a joint that its `q0` gives, or of those whose rates its `v0` gives."""
+    return [unit for _, unit in (joint.coordinate_labels if attribute == "q0" else joint.velocity_labels)]
 
 
 def _pairs(option: str, given: Sequence[str]) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from nexdyn.cli.method_names import NAMES
 from nexdyn.cli.model import read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.progress import compilation_announced
+from nexdyn.cli.units import in_seconds, seconds
 from nexdyn.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def command(
     name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
     /,
     *methods: Annotated[str, Parameter(name="METHOD", help="Methods; the first is what others are compared with.")],
-    t_end: Annotated[float | None, option("Simulated time [s]; default: the scene's, else 1.", COMPARING)] = None,
+    t_end: Annotated[
+        float | None, option("Simulated time [s]; default: the scene's, else 1.", COMPARING, converter=seconds)
+    ] = None,
     tolerance: Annotated[
         float,
         option("Largest distance of bodies, relative to the mechanism's size, or in rad; default 1e-6.", COMPARING),
@@ -119,11 +122,11 @@ def method_of(text: str) -> Method:
             raise InputError(f"{part!r} of method {text!r} is not option=value; options of {name}: {', '.join(known)}")
         if key not in known:
             raise unknown(f"option of {name}", key, known, plural=f"options of {name}")
-        options[key] = value if known[key] == "str" else _value(value, text)
+        options[key] = value if known[key] == "str" else _value(key, value, text)
     return cls(**options)
 
 
-def _value(text: str, whole: str) -> Any:
+def _value(key: str, text: str, whole: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
     try:
@@ -131,6 +134,8 @@ def _value(text: str, whole: str) -> Any:
     except ValueError:
         pass
     try:
-        return float(text)
+        return in_seconds(text) if key.startswith("dt") else float(text)
     except ValueError:
-        raise InputError(f"{text!r} in {whole!r} is no number; like rk4:dt=1e-3") from None
+        raise InputError(
+            f"{text!r} in {whole!r} is no number; like rk4:dt=1e-3 or rk4:dt=1ms, dopri5:rtol=1e-8"
+        ) from None

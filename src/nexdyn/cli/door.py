@@ -129,7 +129,11 @@ def _failure(error: BaseException, given: list[str]) -> _Failure:
 
 
 MEANT_COMMANDS = {
-    "simulate": "run MODEL", "sim": "run MODEL", "show": "view MODEL", "animate": "view MODEL", "open": "view MODEL",
+    "simulate": "run MODEL", "sim": "run MODEL", "show": "view MODEL", "animate": "view MODEL",
+    "list": "demos", "ls": "demos", "examples": "demos", "models": "demos", "animation": "view MODEL", "gui": "view MODEL",
+    "open": "view MODEL", "test": "verify", "benchmark": "verify", "statics": "equilibrium MODEL", "eigenvalues": "linearize MODEL",
+    "modes": "linearize MODEL", "compile": "warm",
+    "new": "convert DEMO my.yaml", "init": "convert DEMO my.yaml", "export": "convert MODEL TARGET",
     "help": "--help", "-v": "--version", "-V": "--version", "version": "--version",
 }  # fmt: skip
 """What other programs call a command, and its name here."""
@@ -142,6 +146,11 @@ MEANT_OPTIONS = {
     "--gravity": ((*ENDS, *SETS), "--set gravity=0,0,-9.81"),
     "--integrator": (("run", "view", "edit"), "--method rk4"),
     "--solver": (("run", "view", "edit"), "--method rk4"),
+    "--q0": (SETS, "--set JOINT.q0=VALUE"),
+    "--v0": (SETS, "--set JOINT.v0=VALUE"),
+    **dict.fromkeys(("--initial", "--start", "--init"), (("run", "view", "edit"), "--q0 JOINT=VALUE")),
+    **dict.fromkeys(("--tol", "--tolerance"), (("run", "view", "edit"), "--rtol 1e-8")),
+    **dict.fromkeys(("--threads", "-j"), (("sweep",), "--jobs 4")),
 }  # fmt: skip
 """Options by their names elsewhere: the commands that have them, and how they are written here."""
 
@@ -159,7 +168,9 @@ def _usage(error: CycloptsError, given: list[str]) -> str:
         message = f"{name} needs a value." if name.startswith("-") else f"{command} needs a {name}."
     elif isinstance(error, UnknownCommandError) and (model := _model_meant(given[0])):
         message = f"Unknown command {given[0]!r}. Did you mean: nexdyn run {' '.join([model, *given[1:]])}"
-    elif isinstance(error, UnknownCommandError) and (known := MEANT_COMMANDS.get(given[0])):
+    elif isinstance(error, UnknownCommandError) and given[0] == "help" and given[1:2] and given[1] in _commands():
+        message = f"Unknown command 'help'. Did you mean: nexdyn {given[1]} --help"
+    elif isinstance(error, UnknownCommandError) and (known := _command_meant(given[0])):
         message = f"Unknown command {given[0]!r}. Did you mean: nexdyn {known}"
     elif isinstance(error, UnknownOptionError) and error.token is not None:
         commands, option = MEANT_OPTIONS.get(error.token.keyword or error.token.value, ((), ""))
@@ -169,6 +180,19 @@ def _usage(error: CycloptsError, given: list[str]) -> str:
         near = nearest(choice["given"], re.findall(r'"([^"]+)"', choice["valid"]))
         message += f' Did you mean "{near}"?' if near else ""
     return f"{message}\nExamples and options: {' '.join(['nexdyn', command]).strip()} --help"
+
+
+def _commands() -> list[str]:
+    from nexdyn.cli.app import app
+
+    return [name for name in app if not name.startswith("-")]
+
+
+def _command_meant(word: str) -> str | None:
+    """What `nexdyn` takes in place of a word that is no command."""
+    options = {"--version": "--version", "--help": "--help"}
+    near = difflib.get_close_matches(word, options, n=1, cutoff=0.7) if word.startswith("--") else []
+    return MEANT_COMMANDS.get(word) or (near[0] if near else None)
 
 
 _CHOICE = re.compile(r'Invalid value "(?P<given>[^"]*)" for \S+ Choose from: (?P<valid>.*)', re.DOTALL)

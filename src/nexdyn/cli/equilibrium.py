@@ -10,6 +10,7 @@ from nexdyn.cli import terminal
 from nexdyn.cli.model import read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
 from nexdyn.cli.progress import compilation_announced
+from nexdyn.cli.units import seconds
 
 NAME = "equilibrium"
 EXAMPLES = """\
@@ -24,7 +25,7 @@ def command(
     name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
     /,
     *,
-    t: Annotated[float, Parameter(help="Time [s] at which drivers and forces are evaluated.")] = 0.0,
+    t: Annotated[float, Parameter(help="Time [s] at which drivers and forces are evaluated.", converter=seconds)] = 0.0,
     nearest: Annotated[bool, Parameter(help="The nearest equilibrium, stable or not.", negative="")] = False,
     reading: Reading = READING_PLAINLY,
     saying: Saying = SAYING_PLAINLY,

@@ -12,6 +12,7 @@ from nexdyn.cli.model import read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
 from nexdyn.cli.progress import compilation_announced
+from nexdyn.cli.units import whole
 from nexdyn.errors import InputError, unknown
 
 NAME = "linearize"
@@ -56,10 +57,13 @@ def command(
     ] = False,
     rest: Annotated[bool, flag("About the equilibrium nearest to the reference configuration.", group=WHAT)] = False,
     modes: Annotated[
-        int | None, option("The lowest N modes alone, by sparse matrices: for systems of any size, at rest.", WHAT)
+        int | None,
+        option(
+            "The lowest N modes alone, by sparse matrices: for systems of any size, at rest.", WHAT, converter=whole
+        ),
     ] = None,
     view: Annotated[bool, flag("Play a mode in the browser.", group=PAGE)] = False,
-    mode: Annotated[int, option("Which mode is played, from 0.", PAGE)] = 0,
+    mode: Annotated[int, option("Which mode is played, from 0.", PAGE, converter=whole)] = 0,
     page: Page = PAGE_PLAINLY,
     saying: Saying = SAYING_PLAINLY,
 ) -> None:

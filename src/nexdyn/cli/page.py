@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 
 from nexdyn.cli import terminal
 from nexdyn.cli.options import Saying, flag, option
+from nexdyn.cli.units import whole
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -25,7 +26,7 @@ PAGE = Group("The page in the browser", sort_key=4)
 class Page:
     """Where the page is served."""
 
-    port: Annotated[int | None, option("Port; default 8642, or the next free one.", PAGE)] = None
+    port: Annotated[int | None, option("Port; default 8642, or the next free one.", PAGE, converter=whole)] = None
     host: Annotated[
         str, option("Address to serve at; default 127.0.0.1: this machine only. 0.0.0.0: whoever reaches it.", PAGE)
     ] = "127.0.0.1"

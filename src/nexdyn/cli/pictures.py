@@ -13,6 +13,7 @@ from nexdyn.cli.files import check_writable
 from nexdyn.cli.looks import LOOKS_PLAINLY, Looks
 from nexdyn.cli.options import option
 from nexdyn.cli.progress import progress_bar
+from nexdyn.cli.units import seconds
 from nexdyn.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Pictures:
     png: Annotated[Path | None, option("Write a still.", PICTURES)] = None
     gif: Annotated[Path | None, option("Write a video as GIF.", PICTURES)] = None
     mp4: Annotated[Path | None, option("Write a video as MP4; needs nexdyn[video].", PICTURES)] = None
-    time: Annotated[Number, option("Moment of the still [s]; default: the end.", PICTURES)] = None
+    time: Annotated[Number, option("Moment of the still [s]; default: the end.", PICTURES, converter=seconds)] = None
     size: Annotated[str | None, option("Pixels; default 1280x720 of a still, 960x540 of a video.", PICTURES)] = None
     azimuth: Annotated[Number, option("Camera azimuth about the vertical axis, from +x [deg].", PICTURES)] = None
     elevation: Annotated[Number, option("Camera elevation above the horizon [deg]; default 18.", PICTURES)] = None

@@ -22,8 +22,8 @@ from nexdyn.cli.options import OUTPUT, READING_PLAINLY, SAYING_PLAINLY, Reading,
 from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
 from nexdyn.cli.prepare import Prepared, prepare
 from nexdyn.cli.progress import Bar, compilation_announced, progress_bar
-from nexdyn.cli.units import seconds
-from nexdyn.errors import FileError, SolveError
+from nexdyn.cli.units import seconds, whole
+from nexdyn.errors import FileError, InputError, SolveError
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -88,7 +88,8 @@ class Motion:
     ] = None
     mu: Annotated[Number, option("Fixed penalty of implicit-euler; default: chosen from the masses.", MOTION)] = None
     updates: Annotated[
-        int | None, option("Multiplier updates per step of implicit-euler; default: as many as needed.", MOTION)
+        int | None,
+        option("Multiplier updates per step of implicit-euler; default: as many as needed.", MOTION, converter=whole),
     ] = None
     bdf2: Annotated[bool, flag("implicit-euler of order 2: BDF2, which uses the two previous steps.", group=MOTION)] = (
         False
@@ -121,7 +122,8 @@ class Motion:
         ),
     ] = "warn"
     output_every: Annotated[
-        int | None, option("Steps from one recorded state to the next; default: the scene's, else 1.", FILES)
+        int | None,
+        option("Steps from one recorded state to the next; default: the scene's, else 1.", FILES, converter=whole),
     ] = None
 
 
@@ -137,7 +139,11 @@ class Files:
     csv: Annotated[Path | None, option("Also write a table, CSV.", FILES)] = None
     save_every: Annotated[
         float,
-        option("Interval [s] at which a long run saves its result, so that a killed run keeps it; default 60.", FILES),
+        option(
+            "Interval [s] at which a long run saves its result, so that a killed run keeps it; default 60.",
+            FILES,
+            converter=seconds,
+        ),
     ] = 60.0
 
 
@@ -161,6 +167,8 @@ def command(
         model = read(name, reading)
         out = files.out or Path(f"{model.name}.nc")
         keep = {"the model": Path(name), "the result that the run starts from": motion.start}
+        if out.suffix.lower() == ".csv":
+            raise InputError(f"--out {out} is the result, netCDF; --csv {out} writes a table beside it")
         check_writable("--out", out, (".nc", ".nc4"), keep)
         if files.csv:
             check_writable("--csv", files.csv, (".csv",), keep)

@@ -15,7 +15,8 @@ from nexdyn.cli.options import OUTPUT, SAYING_PLAINLY, Reading, Saying, flag, op
 from nexdyn.cli.prepare import T_END, choose_method
 from nexdyn.cli.progress import compilation_announced, progress_bar
 from nexdyn.cli.run import Motion
-from nexdyn.errors import FileError, SolveError, unknown
+from nexdyn.cli.units import whole
+from nexdyn.errors import FileError, InputError, SolveError, unknown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,7 +78,9 @@ def command(
     *,
     out: Annotated[Path | None, option("The dataset, netCDF; default STUDY.nc in the current folder.", WORK)] = None,
     folder: Annotated[Path | None, option("Where finished runs are kept; default STUDY.sweep here.", WORK)] = None,
-    jobs: Annotated[int | None, option("Processes on this machine; default: one per core.", WORK)] = None,
+    jobs: Annotated[
+        int | None, option("Processes on this machine; default: one per core.", WORK, converter=whole)
+    ] = None,
     cluster: Annotated[str | None, option("Address of a Dask scheduler, like tcp://host:8786.", WORK)] = None,
     quiet: Annotated[bool, flag("No progress bar and no summary.", group=OUTPUT)] = False,
     saying: Saying = SAYING_PLAINLY,
@@ -136,6 +139,7 @@ def read_study(path: Path) -> dict[str, Any]:
     """The study in a file. FileError where it is none."""
     from nexdyn.integrate.methods import METHODS
     from nexdyn.io.loader import SCENE_SUFFIXES
+    from nexdyn.io.scene import all_errors
     from nexdyn.io.yaml_positions import read_yaml
     from nexdyn.results.near_files import meant
 
@@ -155,16 +159,18 @@ def read_study(path: Path) -> dict[str, Any]:
         raise FileError(
             f"is a scene; a study names it, like model: {path.name}, and has parameters and measure", file=str(path)
         )
-    for key in data:
-        if key not in KEYS:
-            raise FileError(str(unknown("key", key, KEYS, plural="keys")), file=str(path))
-    for key in NEEDED:
-        if key not in data:
-            raise FileError(f"has no {key!r}; model, parameters and measure are needed", file=str(path))
+    wrong: list[tuple[tuple[str | int, ...], InputError]] = [
+        ((str(key),), unknown("key", key, KEYS, plural="keys")) for key in data if key not in KEYS
+    ]
+    needed = "model, parameters and measure are needed"
+    wrong += [((), InputError(f"has no {key!r}; {needed}")) for key in NEEDED if key not in data]
     if data.get("method", "rk4") not in METHODS:
-        raise FileError(str(unknown("method", data["method"], METHODS)), file=str(path))
+        wrong.append((("method",), unknown("method", data["method"], METHODS)))
     if not isinstance(data.get("set", {}), dict):
-        raise FileError(f"set is {data['set']!r}; names and values are needed, like set: {{L: 0.5}}", file=str(path))
+        message = f"set is {data['set']!r}; names and values are needed, like set: {{L: 0.5}}"
+        wrong.append((("set",), InputError(message)))
+    if wrong:
+        raise all_errors(wrong, (), text, str(path))
     return data
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from nexdyn.errors import InputError
@@ -13,12 +13,17 @@ TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0,
 ANGLES = {"rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0, "rev": 2.0 * math.pi}
 LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "µm": 1e-6}
 RPM = {"rpm": math.pi / 30.0}
+OTHERS = {"kg": 1.0, "g": 1e-3, "km": 1e3, "N": 1.0, "kN": 1e3, "Nm": 1.0, **RPM}
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.+\-*/()=,\[\]][^\s()=,\[\]]*)\s*")
 
 
 def seconds(_: Any, tokens: Sequence[Any]) -> float:
     """A time in seconds, for the options of a command."""
-    text = tokens[0].value
+    return in_seconds(tokens[0].value)
+
+
+def in_seconds(text: str) -> float:
+    """The time in a text, with a unit or in seconds. ValueError where there is none."""
     try:
         return float(text)
     except ValueError:
@@ -28,19 +33,50 @@ def seconds(_: Any, tokens: Sequence[Any]) -> float:
     return found
 
 
-def in_si(text: str, what: str, of: Sequence[str] = ()) -> str:
-    """The text of a value or of a list of values, with numbers in SI for those that carry a unit of a joint's coordinate (`--q0`)
-    or of its rate (`--v0`). of: the units of the joint's coordinates, "rad", "m" or "1"; where none are given any will do.
+def whole(_: Any, tokens: Sequence[Any]) -> int:
+    """A whole number, for the options of a command: 2.5 is none, and is not cut to 2."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not found.is_integer():
+        raise ValueError(f"{text!r} is no whole number, like 10")
+    return int(found)
+
+
+def refuse_units(text: str, what: str, names: Collection[str]) -> None:
+    """InputError for a number that carries a unit, or a name without the sign of multiplication, in the text of a value or of a list."""
+    sizes = {unit: size for kind in (TIMES, ANGLES, LENGTHS, OTHERS) for unit, size in kind.items()}
+    for part in re.split(r"[,\[\]]", text):
+        match = _NUMBER.fullmatch(part)
+        if match is None:
+            continue
+        if match[2] in names:
+            raise InputError(f"{what} is {part.strip()!r}; write {match[1]}*{match[2]}")
+        if match[2] in sizes:
+            raise InputError(
+                f"{what} is {part.strip()!r}; write {float(match[1]) * sizes[match[2]]:.12g}, in SI units (m, kg, s, rad)"
+            )
+
+
+def in_si(text: str, what: str, of: Sequence[str] = (), rate: bool = False) -> str:
+    """The text of a value or of a list of values, with numbers in SI for those that carry a unit of a joint's coordinate
+    or, with `rate`, of its rate. of: the units of the joint's coordinates, "rad", "m" or "1"; where none are given any will do.
     InputError for another unit, naming `what`."""
     parts = text.split(",") if not {"[", "("} & {*text} else [text]
-    return ",".join(_part(part, of[i] if i < len(of) else "", what) for i, part in enumerate(parts))
+    return ",".join(_part(part, of[i] if i < len(of) else "", what, rate) for i, part in enumerate(parts))
 
 
-def _part(text: str, of: str, what: str) -> str:
+def _part(text: str, of: str, what: str, rate: bool) -> str:
     match = _NUMBER.fullmatch(text)
     if match is None:
         return text
-    units = _units_of(of, what.startswith("--v0"))
+    units = _units_of(of, rate)
     if match[2] not in units:
         raise InputError(
             f"{what} is {text.strip()!r}; "

@@ -20,6 +20,7 @@ import nexdyn
 from nexdyn.cli import terminal
 from nexdyn.cli.options import SAYING_PLAINLY, Saying, flag
 from nexdyn.cli.progress import progress_bar
+from nexdyn.cli.units import seconds, whole
 from nexdyn.errors import InputError, SolveError, unknown
 
 if TYPE_CHECKING:
@@ -93,8 +94,10 @@ FILES = {"robot.urdf": ROBOT, "ball.yaml": BALL}
 def command(
     *,
     check: Annotated[bool, flag("Say what is compiled, and compile nothing.")] = False,
-    jobs: Annotated[int, Parameter(help="How many at once; default: as many as there are cores.")] = 0,
-    limit: Annotated[float, Parameter(help="Stop after so many seconds; what is done is kept.")] = 3600.0,
+    jobs: Annotated[int, Parameter(help="How many at once; default: as many as there are cores.", converter=whole)] = 0,
+    limit: Annotated[
+        float, Parameter(help="Stop after so many seconds; what is done is kept.", converter=seconds)
+    ] = 3600.0,
     into: Annotated[str, Parameter(help="Another folder than the user's cache, as builds of the package use.")] = "",
     tiers: Annotated[
         str, Parameter(help="For tiers of processors, with --into: names and commas; default: for this processor.")
@@ -132,14 +135,14 @@ def command(
     if into:
         made = {"versions": versions(), "commands": done, "tiers": [tier.name for tier in kinds]}
         (place / MADE).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    seconds = time.perf_counter() - began
+    spent = time.perf_counter() - began
     if saying.json:
         terminal.say_json(
-            {"folder": place, "commands": done, "left_out": [x for x in wanted if x not in done], "seconds": seconds}
+            {"folder": place, "commands": done, "left_out": [x for x in wanted if x not in done], "seconds": spent}
         )
     else:
         terminal.say(
-            f"{len(done)} of {len(wanted)} commands are ready, after {seconds:.0f} s; their kernels are in {place}"
+            f"{len(done)} of {len(wanted)} commands are ready, after {spent:.0f} s; their kernels are in {place}"
         )
         for line in wanted:
             if line not in done:

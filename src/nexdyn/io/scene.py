@@ -13,6 +13,7 @@ wrong in a file is reported at once, each with its line and column.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path as FilePath
@@ -96,7 +97,7 @@ def read_scene_text(text: str, file: str = "<text>", directory: PathLike | None 
     except InputError as error:
         errors.found.append(((), error))
     if scene is None or problems or errors.found:
-        raise _all(errors.found, [(p.place, p.message) for p in problems], text, file)
+        raise all_errors(errors.found, [(p.place, p.message) for p in problems], text, file)
     if missing := [path for path in _meshes(scene.system) if not os.path.isfile(path)]:
         more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
         warn(f"{file}: no mesh {', '.join(missing[:SHOWN])}{more}")
@@ -371,15 +372,18 @@ def _initial(attribute: str, given: Any, system: System, builder: Builder) -> di
 # --- what is wrong, and where ---------------------------------------------------------------------------------------
 
 
-def _all(
+_DIGITS, _COMMA = re.compile(r"unknown key '\d+'"), "; a comma separates entries: write numbers with a point, like 1.5"
+
+
+def all_errors(
     errors: list[tuple[Path, InputError]], problems: Iterable[tuple[Place, str]], text: str, file: str
 ) -> FileError:
-    """One error for everything that is wrong in a file, in the order of its lines."""
+    """One error for everything that is wrong in a file, in the order of its lines. Errors come with the keys that lead to their place."""
     positions = read_yaml(text, file, positions=True).positions
     found = [FileError(message, file=file, line=place[0], column=place[1]) for place, message in problems]
     for path, error in errors:
-        place = _place(path, str(error), positions)
-        found.append(_at(place, _element(path), str(error), file))
+        message = str(error) + (_COMMA if _DIGITS.match(str(error)) else "")
+        found.append(_at(_place(path, message, positions), _element(path), message, file))
     found.sort(key=lambda error: (error.line or 0, error.column or 0))
     if len(found) == 1:
         return found[0]
@@ -407,7 +411,7 @@ def _element(path: Path) -> str | None:
 def _place(path: Path, message: str, positions: Positions) -> Place | None:
     """Line and column of a path: of its key for an element and for a key that means nothing, else of its value."""
     is_element = len(path) == 2 and path[0] in SECTIONS
-    if path in positions.keys and (is_element or message.startswith("unknown key")):
+    if path in positions.keys and (is_element or message.startswith(("unknown key", "no key"))):
         return positions.keys[path]
     while path and path not in positions.values:
         path = path[:-1]

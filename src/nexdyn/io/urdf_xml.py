@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nexdyn.errors import FileError
+from nexdyn.errors import FileError, counted
 
 MAX_BYTES = 64 * 2**20
 MAX_ELEMENTS = 1_000_000
@@ -94,7 +94,9 @@ class Node:
         words = self.text(name, example).split()
         if len(words) != n:
             given = shown(self.attributes[name])
-            raise self.error(f"{name}={given} has {len(words)} numbers, {n} are needed, like {example}")
+            commas = "; spaces separate numbers, not commas" if "," in self.attributes[name] else ""
+            needed = f"{n} {'is' if n == 1 else 'are'} needed"
+            raise self.error(f"{name}={given} has {counted(len(words), 'number')}, {needed}, like {example}{commas}")
         return tuple(self._number(name, word, most) for word in words)
 
     def number(
