@@ -566,6 +566,7 @@ def test_a_result_that_is_cut_short_or_of_a_newer_version_is_refused(
         ("compare hinge-chain --duration 1", r"Did you mean --t-end 1s\?"), ("run hinge-chain --step 0.1", r"Did you mean --dt 1ms\?"),
         ("check four-bar --gravity 0,0,0", r"Did you mean --set gravity=0,0,-9.81\?"),
         ("run hinge-chain -o x.nc", r"Did you mean --out FILE\?"), ("list", "Did you mean: nexdyn demos"),
+        ("RUN hinge-chain", "Did you mean: nexdyn run\n"),
         ("help run", "Did you mean: nexdyn run --help"), ("--verison", "Did you mean: nexdyn --version"),
         ("check four-bar --q0 crank=1", r"Did you mean --set JOINT.q0=VALUE\?"), ("export a b", "Did you mean: nexdyn convert"),
         ("run hinge-chain --out a.csv", r"--out a\.csv is the result, netCDF; --csv a\.csv writes a table"),
@@ -590,6 +591,8 @@ def test_names_of_other_programs_are_answered_with_ours(nexdyn: Nexdyn, line: st
         ("compare hinge-chain rk4:dt=1kg", "'1kg' in 'rk4:dt=1kg' is no number; like rk4:dt=1e-3 or rk4:dt=1ms"),
         ("compare hinge-chain dopri5:rtol=1ms", "'1ms' in 'dopri5:rtol=1ms' is no number"),
         ("equilibrium four-bar --t 1kg", "'1kg' is no time"),
+        ("run hinge-chain --mu big", "Invalid value for --mu: 'big' is no number."),
+        ("run https://example.org/robot.urdf", "robot.urdf: addresses are not read; download the file"),
     ],
 )
 def test_a_number_in_other_units_or_with_a_fraction_is_named_with_what_to_write(

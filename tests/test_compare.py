@@ -151,7 +151,8 @@ def test_without_methods_those_that_suit_are_compared(capsys: pytest.CaptureFixt
     ("words", "message"),
     [
         (["rk5"], "no method 'rk5'; did you mean 'rk4'"),
-        (["rk4:td=1"], "no option of rk4 'td'; did you mean 'dt'"),
+        (["rk4:td=1"], "method rk4 has no argument 'td'; did you mean 'dt'"),
+        (["rk4:step=1"], "method rk4 has no argument 'step'; did you mean 'dt'"),
         (["rk4:dt"], "'dt' of method 'rk4:dt' is not option=value; options of rk4: dt"),
         (["rk4:dt=x"], "'x' in 'rk4:dt=x' is no number"),
         (["rk4:dt=-1"], "dt of RungeKutta4 is -1"),

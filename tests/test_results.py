@@ -363,6 +363,9 @@ def test_arrays_are_copies(result: nx.Result) -> None:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
+        (lambda r: r.position("universal"), r"^'universal' is a joint, not a body or marker; joint_position"),
+        (lambda r: r.joint_position("limb"), r"^'limb' is a body, not a joint; position\('limb'\)"),
+        (lambda r: r.reaction("limb"), r"^'limb' is a body, not a joint; position\('limb'\)"),
         (lambda r: r.position("lim"), r"no marker or body 'lim'; did you mean 'limb'\?"),
         (lambda r: r.reaction("universall"), r"no joint 'universall'; did you mean 'universal'\?"),
         (lambda r: r.joint_position("kne"), r"no joint 'kne'; did you mean 'knee'\?"),

@@ -129,7 +129,7 @@ def unknown_argument(name: str, wrong: str, valid: list[str]) -> InputError:
     for known in meant:
         if known in ELSEWHERE:
             return InputError(f"{name} has no argument {wrong!r}; {ELSEWHERE[known]}")
-    return InputError(f"{name} has {unknown('argument', wrong, valid, cutoff=0.6)}")
+    return InputError(f"{name} has {unknown('argument', wrong, valid, cutoff=0.5 if len(wrong) < 4 else 0.6)}")
 
 
 WAYS = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from nexdyn.checked_calls import unknown_argument
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE
 from nexdyn.cli.files import check_writable
@@ -121,7 +122,7 @@ def method_of(text: str) -> Method:
         if not equals or not value:
             raise InputError(f"{part!r} of method {text!r} is not option=value; options of {name}: {', '.join(known)}")
         if key not in known:
-            raise unknown(f"option of {name}", key, known, plural=f"options of {name}")
+            raise unknown_argument(f"method {name}", key, list(known))
         options[key] = value if known[key] == "str" else _value(key, value, text)
     return cls(**options)
 

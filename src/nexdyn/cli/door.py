@@ -176,6 +176,9 @@ def _usage(error: CycloptsError, given: list[str]) -> str:
         commands, option = MEANT_OPTIONS.get(error.token.keyword or error.token.value, ((), ""))
         if command in commands:
             message = f"Unknown option: {error.token.keyword or error.token.value}. Did you mean {option}?"
+    elif number := _NUMBER.match(message):
+        kind = "number" if number["of"] == "float" else "whole number"
+        message = f"Invalid value for {number['option']}: {number['given']!r} is no {kind}."
     elif (choice := _CHOICE.match(message)) is not None and "Did you mean" not in message:
         near = nearest(choice["given"], re.findall(r'"([^"]+)"', choice["valid"]))
         message += f' Did you mean "{near}"?' if near else ""
@@ -190,11 +193,15 @@ def _commands() -> list[str]:
 
 def _command_meant(word: str) -> str | None:
     """What `nexdyn` takes in place of a word that is no command."""
-    options = {"--version": "--version", "--help": "--help"}
-    near = difflib.get_close_matches(word, options, n=1, cutoff=0.7) if word.startswith("--") else []
-    return MEANT_COMMANDS.get(word) or (near[0] if near else None)
+    if word.startswith("--"):
+        near = difflib.get_close_matches(word, ["--version", "--help"], n=1, cutoff=0.7)
+        return near[0] if near else None
+    return word.lower() if word.lower() in _commands() else MEANT_COMMANDS.get(word.lower(), MEANT_COMMANDS.get(word))
 
 
+_NUMBER = re.compile(
+    r'Invalid value for (?P<option>\S+): unable to convert "(?P<given>[^"]*)" into (?P<of>float|int)\.'
+)
 _CHOICE = re.compile(r'Invalid value "(?P<given>[^"]*)" for \S+ Choose from: (?P<valid>.*)', re.DOTALL)
 
 

@@ -119,6 +119,8 @@ def _found(path: PathLike) -> Path:
         beside = ", ".join(map(repr, files_near(file, SUFFIXES)))
         nothing = unknown("demo or file", given, names, plural="demos")
         raise UnknownNameError(f"{nothing}; files here: {beside}") if beside else nothing
+    if re.match(r"\w+://", given):
+        raise FileError("addresses are not read; download the file, and give its name here", file=given)
     near = meant(file, SUFFIXES)
     raise FileError(f"no such file{near}{'' if near.endswith('?') else ';'} demos: {', '.join(names)}", file=given)
 

@@ -133,6 +133,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             raise FileError(kind, file=name)
         with target.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
+    except FileError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise FileError(f"cannot be read: {error}", file=name) from None
     return data

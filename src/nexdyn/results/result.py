@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls, checked_call
-from nexdyn.errors import InputError, counted, unknown, warn
+from nexdyn.errors import InputError, UnknownNameError, counted, unknown, warn
 from nexdyn.model.element import Element
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
@@ -480,7 +480,10 @@ class Result(metaclass=CheckedCalls):
         observed = self.observed
         if joint is None:
             return labelled(observed, name, observed.take(name))
-        values = observed.of_joint(name, joint)
+        try:
+            values = observed.of_joint(name, joint)
+        except UnknownNameError as error:
+            raise self._known_as_another(joint, "joint") or error from None
         return of_joint(observed, name, values, labels_of_joint(observed.tree, name, joint))
 
     def _of_wrench(self, name: str, joint: str | None, on: Any, at: Any, frame: Any) -> xr.DataArray:
@@ -494,7 +497,7 @@ class Result(metaclass=CheckedCalls):
             return labelled(observed, name, observed.take(name))
         joints = observed.labels.dims["joint"]
         if joint not in joints:
-            raise unknown("joint", joint, joints)
+            raise self._known_as_another(joint, "joint") or unknown("joint", joint, joints)
         wrench = observed.take(name, joints.index(joint))
         if not asked:
             return labelled(observed, name, wrench, {"joint": joint})
@@ -509,7 +512,24 @@ class Result(metaclass=CheckedCalls):
         observed = self.observed
         if body is None:
             return labelled(observed, name, observed.take(name))
-        return labelled(observed, name, observed.at_frame(name, body), {"body": body})
+        try:
+            values = observed.at_frame(name, body)
+        except UnknownNameError as error:
+            raise self._known_as_another(body, "body or marker") or error from None
+        return labelled(observed, name, values, {"body": body})
+
+    def _known_as_another(self, name: Any, wanted: str) -> UnknownNameError | None:
+        """The error for a name of something else than what is `wanted`: where that is found. None for a name of nothing."""
+        of = {
+            "joint": (self.system.joints, "joint_position({0!r}) and reaction({0!r}) are of it"),
+            "body": (self.system.bodies, "position({0!r}) and velocity({0!r}) are of it"),
+            "force": (self.system.forces, "force({0!r}) is of it"),
+            "measure": (self.system.measures, "measure({0!r}) is its value"),
+        }
+        for kind, (there, way) in of.items():
+            if isinstance(name, str) and name in there and kind not in wanted:
+                return UnknownNameError(f"{name!r} is a {kind}, not a {wanted}; {way.format(name)}")
+        return None
 
 
 @checked_call
