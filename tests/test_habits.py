@@ -213,7 +213,7 @@ def test_a_wrong_attribute_gets_what_serves(result: nx.Result, of: str, typed: s
 
 def test_what_serves_in_place_of_an_attribute_or_an_item_is_there(result: nx.Result) -> None:
     four_bar = nx.load("four-bar")
-    made = (chain(), result, nx.Tree(chain()), nx.assemble(four_bar), nx.equilibrium(four_bar))
+    made = (chain(), result, nx.Tree(chain()), nx.Simulation(chain()), nx.assemble(four_bar), nx.equilibrium(four_bar))
     assert {type(one).__name__ for one in made} == set(WAYS) >= {*ITEMS, *SETTING}
     for owner in made:
         of = type(owner).__name__
@@ -272,6 +272,33 @@ def test_what_a_function_of_the_user_raises_is_not_taken_for_a_wrong_argument() 
 
     with pytest.raises(TypeError, match="progress"):
         nx.simulate(chain(), 0.01, progress=progress)  # type: ignore[arg-type]
+
+
+def test_methods_that_are_compared_may_be_given_by_their_names() -> None:
+    found = nx.compare(chain(), ["rk4", nx.ExplicitEuler(1e-3)], 0.01)
+    assert list(found.methods) == ["RungeKutta4(dt=0.001)", "ExplicitEuler(dt=0.001)"]
+    for given, told in (
+        (["rk4", "rk5"], "no method 'rk5'; did you mean 'rk4'"),
+        ("rk4", r"methods is 'rk4'; a list of methods is needed, like .* or \["),
+        ([nx.HHT, nx.HHT()], r"method is the class HHT; give one made of it, like nx.HHT\(\)"),
+        ([5], "a list of methods is needed"),
+    ):
+        with pytest.raises(nx.InputError, match=told):
+            nx.compare(chain(), given, 0.01)  # type: ignore[arg-type]
+
+
+def test_an_element_may_be_given_to_a_result_and_what_is_no_name_is_refused(result: nx.Result) -> None:
+    body, joint = result.system.bodies["link1"], result.system.joints["hinge1"]
+    np.testing.assert_array_equal(result.position(body), result.position("link1"))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(result.joint_position(joint), result.joint_position("hinge1"))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(result.reaction(joint), result.reaction("hinge1"))  # type: ignore[arg-type]
+    asks: tuple[Callable[[Any], Any], ...] = (
+        result.position, result.velocity, result.joint_position, result.reaction, result.measure, result.force,
+    )  # fmt: skip
+    for ask in asks:
+        for given in (5, ["link1", "link2"]):
+            with pytest.raises(nx.InputError, match=r"is no name; that of one .* is needed"):
+                ask(given)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -158,6 +158,10 @@ WAYS = {
         "fk": "pose(q) is it", "dof": "nv counts degrees of freedom", "joints": "joint_names are names; system.joints are the joints",
         "bodies": "body_names are names; system.bodies are the bodies",
     },
+    "Simulation": {
+        "simulate": "run(t_end) simulates; nx.simulate(system, t_end) does it in one call", "integrate": "run(t_end) simulates",
+        "results": "result() is what was recorded",
+    },
     "AssemblyReport": {
         "ok": "gaps are what stays open; nx.assemble raises an AssemblyError where joints do not close",
         "success": "gaps are what stays open; nx.assemble raises an AssemblyError where joints do not close",

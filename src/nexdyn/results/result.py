@@ -177,7 +177,7 @@ class Result(metaclass=CheckedCalls):
         """
         from nexdyn.results.forces import force_along
 
-        return force_along(self.observed, self.system, name, frame)
+        return force_along(self.observed, self.system, _name_of(name, "force"), frame)
 
     # --- joints -----------------------------------------------------------------------------------------------------
 
@@ -317,6 +317,7 @@ class Result(metaclass=CheckedCalls):
         """The measure `name` of the system: (time), or (time, axis) for a vector, in its own unit."""
         from nexdyn.results.arrays import measure
 
+        name = _name_of(name, "measure")
         self.system.measure(name)
         return measure(self.observed, name)
 
@@ -480,6 +481,7 @@ class Result(metaclass=CheckedCalls):
         observed = self.observed
         if joint is None:
             return labelled(observed, name, observed.take(name))
+        joint = _name_of(joint, "joint")
         try:
             values = observed.of_joint(name, joint)
         except UnknownNameError as error:
@@ -495,7 +497,7 @@ class Result(metaclass=CheckedCalls):
             if asked:
                 raise InputError(f"on, at and frame belong to one joint: {name}('hinge', frame='world')")
             return labelled(observed, name, observed.take(name))
-        joints = observed.labels.dims["joint"]
+        joint, joints = _name_of(joint, "joint"), observed.labels.dims["joint"]
         if joint not in joints:
             raise self._known_as_another(joint, "joint") or unknown("joint", joint, joints)
         wrench = observed.take(name, joints.index(joint))
@@ -512,6 +514,7 @@ class Result(metaclass=CheckedCalls):
         observed = self.observed
         if body is None:
             return labelled(observed, name, observed.take(name))
+        body = _name_of(body, "body or marker")
         try:
             values = observed.at_frame(name, body)
         except UnknownNameError as error:
@@ -530,6 +533,14 @@ class Result(metaclass=CheckedCalls):
             if isinstance(name, str) and name in there and kind not in wanted:
                 return UnknownNameError(f"{name!r} is a {kind}, not a {wanted}; {way.format(name)}")
         return None
+
+
+def _name_of(given: Any, kind: str) -> str:
+    """The name of an element, which may be given itself; InputError for what is no name."""
+    name = getattr(given, "name", given)
+    if not isinstance(name, str):
+        raise InputError(f"{given!r} is no name; that of one {kind} is needed")
+    return name
 
 
 @checked_call

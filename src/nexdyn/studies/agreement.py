@@ -62,7 +62,7 @@ class Agreement(metaclass=CheckedCalls):
 @small_on_one_thread
 def agreement(
     system: System,
-    methods: Sequence[Method],
+    methods: Sequence[Method | str],
     t_end: float = 1.0,
     *,
     tolerance: float = APART,
@@ -75,13 +75,13 @@ def agreement(
     tolerance: of the mechanism's size for positions, in rad for attitudes. Other arguments as for `nx.compare`.
     Raises InputError for fewer than two methods; a run that fails counts as far apart.
     """
-    methods = given_methods(methods)
-    if len(methods) < 2:
+    chosen = given_methods(methods)
+    if len(chosen) < 2:
         raise InputError(f"methods is {methods!r}; a precise method and at least one to refine are needed")
     tolerance = positive(tolerance, "tolerance")
     at, report = compared_times(t_end, output_times, 11), assemble(system, q0=q0, v0=v0)
     length = mechanism_length(report.model)
-    precise = seen_at(run_at(system, methods[0], at, q0, v0), report, at)
+    precise = seen_at(run_at(system, chosen[0], at, q0, v0), report, at)
 
     def apart(method: Method) -> float:
         """How far any body is from where the precise method has it; nan where the run fails."""
@@ -91,7 +91,7 @@ def agreement(
             return np.nan
         return float(bodies_apart(found, precise, length).max(initial=0.0))
 
-    return [_refined(method, tolerance, apart) for method in methods[1:]]
+    return [_refined(method, tolerance, apart) for method in chosen[1:]]
 
 
 def _refined(method: Method, tolerance: float, distance: Callable[[Method], float]) -> Agreement:

@@ -23,7 +23,7 @@ from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.given import given_numbers
 from nexdyn.integrate.method import positive
-from nexdyn.integrate.methods import Method, called
+from nexdyn.integrate.methods import Method, called, method_of
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
 from nexdyn.results.result import Result
@@ -143,7 +143,7 @@ def aligned(rows: list[list[str]]) -> list[str]:
 @small_on_one_thread
 def compare(
     system: System,
-    methods: Sequence[Method],
+    methods: Sequence[Method | str],
     t_end: float = 1.0,
     *,
     output_times: Any = None,
@@ -155,11 +155,11 @@ def compare(
     output_times: when to compare [s]; by default 51 times from 0 to t_end. q0, v0: {joint: coordinates}, {joint: velocities}.
     Raises InputError for no methods or a method that does not suit the system; SolveError of a run, with its method.
     """
-    methods = given_methods(methods)
+    chosen = given_methods(methods)
     at = compared_times(t_end, output_times, 51)
     report = assemble(system, q0=q0, v0=v0)
     results, walls = [], []
-    for method in methods:
+    for method in chosen:
         watch = Stopwatch()
         try:
             results.append(run_at(system, method, at, q0, v0))
@@ -178,19 +178,20 @@ def compare(
     differences = {name: values.max(axis=1, initial=0.0) for name, values in series.items()}
     differences["wall_time"] = np.array(walls)
     differences["steps"] = np.array([result.recording.steps for result in results], dtype=float)
-    names = [called(method) for method in methods]
+    names = [called(method) for method in chosen]
     return Comparison(names, at, results, differences, series, apart, list(system.bodies))
 
 
 def given_methods(methods: Any) -> list[Method]:
-    """The methods to compare; InputError for anything else."""
+    """The methods to compare, also by their names; InputError for anything else."""
     try:
-        found = list(methods)
+        given = [] if isinstance(methods, str) else list(methods)
     except TypeError:
-        found = []
-    if not found or not all(isinstance(method, Method) for method in found):
-        raise InputError(f"methods is {methods!r}; a list of methods is needed, like [nx.RungeKutta4(1e-3), nx.HHT()]")
-    return found
+        given = []
+    if not given or not all(isinstance(method, Method | str | type) for method in given):
+        needed = 'a list of methods is needed, like [nx.RungeKutta4(1e-3), nx.HHT()] or ["rk4", "hht"]'
+        raise InputError(f"methods is {methods!r}; {needed}")
+    return [method for one in given if (method := method_of(one)) is not None]
 
 
 def compared_times(t_end: float, times: Any, count: int) -> np.ndarray:
