@@ -194,9 +194,19 @@ def test_a_measure_may_be_a_function_that_gives_a_number_or_labelled_arrays() ->
     assert data["plain"].dims == ("m", "plain_0") and data["plain"].to_numpy().tolist() == [[1.0, 2.0]] * 2
 
 
-def test_a_measure_that_names_nothing_fails_every_member_with_the_nearest_name() -> None:
-    data = nx.sweep(oscillator(), {"m": [1.0, 2.0]}, measure="max joint_position.slid", jobs=1, **GIVEN)
-    assert data.attrs["failed"] == 2 and "did you mean 'slide'" in str(data["cause"][0].item())
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        ("max joint_position.slid", "no joint or body 'slid'; did you mean 'slide'"),
+        ("final position.blok.z", "no body or marker 'blok'; did you mean 'block'"),
+        ("peak reactions.slide.fx", "no quantity 'reactions'; did you mean 'reaction'"),
+    ],
+)
+def test_a_measure_that_names_nothing_is_refused_before_anything_runs(measure: str, told: str) -> None:
+    started: list[int] = []
+    with pytest.raises(nx.UnknownNameError, match=told):
+        nx.sweep(oscillator(), {"m": [1.0]}, measure=measure, progress=lambda *_: started.append(1), jobs=1, **GIVEN)
+    assert not started
 
 
 # --- a folder that goes on --------------------------------------------------------------------------------------------

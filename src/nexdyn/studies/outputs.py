@@ -110,6 +110,28 @@ def check_figure(text: object) -> None:
         raise InputError(f"measure {text!r} is no single number; {ways}")
 
 
+def check_names(system: System, text: str) -> None:
+    """UnknownNameError for a number of a run that names what `system` does not have; `text` has passed `check_figure`."""
+    if text in OF_RUN:
+        return
+    asked = text.strip().partition(" ")[2].strip()
+    if any(asked == name or asked.startswith(f"{name}.") for name in system.measures):
+        return
+    head, _, rest = asked.partition(".")
+    if head not in VALID:
+        raise unknown("quantity", head, [*VALID, *system.measures], plural="quantities")
+    kinds = (
+        ("body", "marker")
+        if head in OF_BODIES
+        else ("joint", "body")
+        if head.startswith(("joint_", *OF_JOINTS))
+        else ()
+    )
+    names = [name for kind in kinds for name in system.elements[kind]] + (["ground"] if "marker" in kinds else [])
+    if kinds and rest and rest not in names and rest.rpartition(".")[0] not in names:
+        raise unknown(" or ".join(kinds), rest.partition(".")[0], names, plural="valid")
+
+
 # --- parameters -----------------------------------------------------------------------------------------------------
 
 _INDEXED = re.compile(r"(.*)\[(\d+)\]")

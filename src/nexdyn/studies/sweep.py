@@ -29,7 +29,7 @@ from nexdyn.results.atomic import written
 from nexdyn.results.file import nexdyn_version
 from nexdyn.simulation.fingerprint import OpaqueError, fingerprint_of
 from nexdyn.simulation.users import left_as_they_were
-from nexdyn.studies.outputs import check_figure, figure, with_values
+from nexdyn.studies.outputs import check_figure, check_names, figure, with_values
 from nexdyn.studies.sweep_design import Design, make_design
 
 if TYPE_CHECKING:
@@ -100,6 +100,9 @@ def sweep(
     plan = make_design(parameters, design, samples, seed)
     measures = _measures(measure)
     with_values(system, plan.values(0))  # names that are unknown are told before anything runs
+    for asked in measures.values():
+        if isinstance(asked, str):
+            check_names(system, asked)
     if jobs is not None and (type(jobs) is not int or jobs < 1):
         raise InputError(f"jobs is {jobs!r}; a whole number of processes, 1 or more, is needed")
     if jobs is not None and cluster is not None:
