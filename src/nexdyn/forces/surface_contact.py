@@ -38,7 +38,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.forces import ball, sticking
 from nexdyn.forces.capsule_press import capsule_energy, is_capsule, press_capsule, towards
-from nexdyn.forces.contact import HELD, Extent, Rub, Seen, across, along, put_state, running, state
+from nexdyn.forces.contact import HELD, Extent, Rub, Seen, across, along, put_state, running
 from nexdyn.forces.contact_data import OVERLAP, POINT_DATA, Parts, PointData, Resistance
 from nexdyn.forces.foundations import BetweenSolids
 from nexdyn.forces.kinds import SURFACE
