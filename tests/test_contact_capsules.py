@@ -12,6 +12,7 @@ from contact_lab import Bench, at_random, motion
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq, minimize_scalar
 from scipy.spatial.transform import Rotation
+from test_contact_slopes import slopes
 from test_interpreted import run
 
 import nexdyn as nx
@@ -436,6 +437,23 @@ def test_halved_steps_halve_the_error_as_the_method_has_it_or_better() -> None:
             for dt in ((2e-3, 1e-3) if order == 4 else (5e-4, 2.5e-4))
         ]
         assert math.log2(off[0] / off[1]) > order - 0.35
+
+
+@pytest.mark.parametrize(
+    ("solid", "height"),
+    [
+        (nx.Box((0.5, 0.3, 0.1)), 0.1 - G / 2e6),
+        (nx.Capsule(0.08, 0.5, orientation=ALONG_X), 0.13 - G / 2e6),
+        (nx.Capsule(0.08, 0.5, orientation=ALONG_Y), 0.13 - G / 1e6),
+        (nx.Box((0.1, 0.3, 0.1)), 0.1 - G / 1.3e6),
+    ],
+    ids=["lies on a box", "lies on a log", "crosses a log", "lies on a part"],
+)
+def test_slopes_are_those_of_the_forces_where_it_sticks(solid: nx.Shape, height: float) -> None:
+    law = {"stiffness": 1e6, "exponent": 1.0, "damping": 20.0, "friction": 0.5}
+    matrix, expected = slopes(on_solid(solid, (0.0, 0.0, height), law), 0.002)
+    assert np.abs(matrix - expected).max() < 5e-6 * np.abs(expected).max()
+    assert np.abs(expected).max() > 1.1  # the contact does count
 
 
 STEADY = {

@@ -46,7 +46,7 @@ from nexdyn.spatial.lanes import power
 
 ALIGNED = 0.01
 """sin² of the angle between axes below which Hertz's stiffness of crossed cylinders is led over to that of ends: 5.7°."""
-ITERATIONS, NEAR = 100, 1e-15
+ITERATIONS, NEAR = 200, 1e-15
 """How often a place on the axis is improved, and the part of a to which it is found."""
 
 
@@ -103,27 +103,37 @@ def rising(data, j, axis, side, s):
     return side * (axis.radius - d) / axis.half - axis.power * (1.0 + side * s / axis.half) * (n @ axis.u)
 
 
+@formula
+def lowered(x, f):
+    """By what the value at the far end is multiplied where the near one went from f to x (Anderson and Björck, BIT 13, 1973)."""
+    return 1.0 - x / f if abs(x) < abs(f) else 0.5
+
+
 @outlined
 def summit(data, j, axis, side, low, high):
-    """The s between `low` and `high` at which that is greatest: by false position, halved in turn."""
+    """The s between `low` and `high` at which that is greatest: by false position, or halves where that is slow."""
     f, g, last = rising(data, j, axis, side, low), rising(data, j, axis, side, high), 0
     if f <= 0.0:
         return low
     if g >= 0.0:
         return high
-    apart = 0.5 * NEAR * axis.half
+    apart, width = 0.5 * NEAR * axis.half, high - low
     for i in range(ITERATIONS):
-        s = 0.5 * (low + high) if i % 3 == 2 else low + (high - low) * (f / (f - g))
+        s = low + (high - low) * (f / (f - g))
+        if i % 4 == 3:
+            if high - low > 0.25 * width:
+                s = 0.5 * (low + high)
+            width = high - low
         s = max(low + apart, min(high - apart, s))  # off both ends, so that each moves
         x = rising(data, j, axis, side, s)
         if x == 0.0:
             return s
         if x > 0.0:
-            low, f, g = s, x, 0.5 * g if last == 1 else g
-            last = 1
+            g = lowered(x, f) * g if last == 1 else g
+            low, f, last = s, x, 1
         else:
-            high, g, f = s, x, 0.5 * f if last == -1 else f
-            last = -1
+            f = lowered(x, g) * f if last == -1 else f
+            high, g, last = s, x, -1
         if high - low <= 2.0 * apart:
             break
     return 0.5 * (low + high)
