@@ -17,7 +17,7 @@ import numpy as np
 from nexdyn.absolute.model.configuration import EPS_Q, MAX_ITERATIONS, Configuration, difference, row_units
 from nexdyn.absolute.model.driving import refuse_overdriven
 from nexdyn.absolute.model.initial import accelerations, consistent_velocity, self_stresses, settled
-from nexdyn.absolute.model.kkt import Matrix, chosen_solver
+from nexdyn.absolute.model.kkt import chosen_solver
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.absolute.motion.tables import centres
@@ -34,6 +34,7 @@ from nexdyn.assembly.start_velocity import described_velocity, floating_bodies
 from nexdyn.assembly.undetermined import undetermined_bodies
 from nexdyn.assembly.walk import without_loops
 from nexdyn.errors import AssemblyError, InputError, SingularError, unknown
+from nexdyn.linalg.matrices import Matrix
 from nexdyn.model.driver import Driver, orientation_wrong_at
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number

@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.model.kkt import dense
 from nexdyn.forces.contact import ContactForce, Seen, fixed_to, seen_in
 from nexdyn.forces.contact_data import Far, PointData
 from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
+from nexdyn.linalg.matrices import dense
 from nexdyn.spatial.rotations import cross_product, quaternion
 
 if TYPE_CHECKING:

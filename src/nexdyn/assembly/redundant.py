@@ -16,12 +16,12 @@ import scipy.linalg
 
 from nexdyn.absolute.model.configuration import feasible_pose, row_units
 from nexdyn.absolute.model.initial import consistent_velocity, self_stresses
-from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.mobility import remaining_motions
 from nexdyn.absolute.model.model import AbsoluteModel, part_of
 from nexdyn.absolute.model.redundancy import Block, Redundancy, find_redundancy
 from nexdyn.assembly.closing import OPEN, Closing
 from nexdyn.assembly.report import AssemblyReport, RedundancyReport, RedundantRow
+from nexdyn.linalg.matrices import dense
 
 PROBE = 0.05
 """Size [rad, L] of the step along the mechanism's motions at which redundant rows are looked at again."""

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, SolveError, is_one_of, unknown
+from nexdyn.errors import InputError, SolveError, counted, is_one_of, unknown
 from nexdyn.model import jets
 from nexdyn.model.expressions import OPCODES, Expression, as_expression, parse_expression, run_tape
 from nexdyn.model.jets import Jet
@@ -273,7 +273,8 @@ class Table(Function):
 
     def _check(self) -> None:
         if len(self.times) != len(self.values) or len(self.times) < 2:
-            raise InputError(f"{self} has {len(self.times)} times and {len(self.values)} values; as many, 2 or more")
+            told = f"{counted(len(self.times), 'time')} and {counted(len(self.values), 'value')}"
+            raise InputError(f"{self} has {told}; as many, 2 or more, are needed")
         for i, (earlier, later) in enumerate(zip(self.times, self.times[1:], strict=False)):
             if not earlier < later:
                 raise InputError(

@@ -21,7 +21,6 @@ import scipy.linalg
 
 from nexdyn.absolute.model.configuration import difference, feasible_pose
 from nexdyn.absolute.model.initial import self_stresses
-from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.absolute.model.redundancy import Redundancy, find_redundancy
 from nexdyn.assembly.assemble import mechanism_length
@@ -29,6 +28,7 @@ from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.redundant import redundancy_report
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import SolveError
+from nexdyn.linalg.matrices import dense
 from nexdyn.spatial.rotations import cross_product
 from nexdyn.statics.resting import RestingLoads
 

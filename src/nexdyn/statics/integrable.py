@@ -22,7 +22,6 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.model.configuration import feasible_pose
-from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.model import AbsoluteModel
 from nexdyn.absolute.model.redundancy import find_redundancy
 from nexdyn.assembly.assemble import assemble, mechanism_length
@@ -30,6 +29,7 @@ from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls
+from nexdyn.linalg.matrices import dense
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import right_jacobian_inverse
 

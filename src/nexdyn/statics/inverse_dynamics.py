@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
@@ -34,6 +33,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.forces.tables import ForceTables
 from nexdyn.joints.free import Free
 from nexdyn.joints.spherical import Spherical
+from nexdyn.linalg.matrices import dense
 from nexdyn.model.driver import Driver
 from nexdyn.model.joint import is_angle
 from nexdyn.model.system import System

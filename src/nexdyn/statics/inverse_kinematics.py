@@ -26,7 +26,7 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.model.configuration import limited, row_units
-from nexdyn.absolute.model.kkt import dense, factor_kkt
+from nexdyn.absolute.model.kkt import factor_kkt
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size
 from nexdyn.assembly.blas import small_on_one_thread
@@ -35,6 +35,7 @@ from nexdyn.assembly.report import AssemblyReport, WithPose
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, counted, unknown
 from nexdyn.joints.kinds import REGISTERED
+from nexdyn.linalg.matrices import dense
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import (

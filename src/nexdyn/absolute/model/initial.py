@@ -16,12 +16,13 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from nexdyn.absolute.model.kkt import KKT, Matrix, Solver, factor_kkt
+from nexdyn.absolute.model.kkt import KKT, Solver, factor_kkt
 from nexdyn.absolute.model.model import AbsoluteModel, scaled_rows
 from nexdyn.absolute.model.redundancy import Redundancy
 from nexdyn.constraint_rows import tied_joints
 from nexdyn.constraints.tables import BodyPairs, RowsOfTerms, Terms
 from nexdyn.errors import SingularError
+from nexdyn.linalg.matrices import Matrix
 from nexdyn.spatial.rotations import rotation_matrix
 
 EPS_A = 1e-10

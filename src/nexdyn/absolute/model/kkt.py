@@ -24,9 +24,8 @@ import scipy.sparse.linalg as spla
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from nexdyn.errors import InputError, SingularError, is_one_of
+from nexdyn.linalg.matrices import Matrix, dense
 
-Matrix = Any
-"""An array, or a sparse matrix in rows."""
 Solver = Literal["lu", "qr", "iterative"]
 SOLVERS = ("lu", "qr", "iterative")
 
@@ -39,11 +38,6 @@ REGULARISATION = 1e-9
 SOLVED, ROUNDED = 1e-9, 1e-5
 """A residual below this part of the right-hand side counts as a solution; and below that part of it, beside the solution."""
 SCALINGS = 5
-
-
-def dense(A: Matrix) -> np.ndarray:
-    """A as an array."""
-    return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())
 
 
 class KKT:

@@ -12,12 +12,13 @@ import scipy.sparse as sp
 
 from nexdyn.absolute.model.armature import Rotors, efforts_of_rotors, inertia_of_rotors, rotors_of
 from nexdyn.absolute.model.blocks import Incidence, LoopBlock, incidence, loop_blocks
-from nexdyn.absolute.model.kkt import SMALL, Matrix
+from nexdyn.absolute.model.kkt import SMALL
 from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, coordinate, driven_rows
 from nexdyn.constraints import rows as kernels
 from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, OF_TIME, USERS
 from nexdyn.constraints.tables import ConstraintTables, RowsOfTerms, Terms
 from nexdyn.forces.torsion_spring import TURNS, TorsionSpring, windings
+from nexdyn.linalg.matrices import Matrix
 from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
 from nexdyn.model.driver import Driver

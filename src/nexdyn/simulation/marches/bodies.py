@@ -16,7 +16,6 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.model.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
-from nexdyn.absolute.model.kkt import dense
 from nexdyn.absolute.model.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion import hht, index1, newton, step_control
 from nexdyn.absolute.motion.elements import acting, acting_joints, joined, sample_here, start_coordinates, stiff_pairs
@@ -44,6 +43,7 @@ from nexdyn.forces.tables import SOON, ForceEntries, bodies_of, forget_nearby, m
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
+from nexdyn.linalg.matrices import dense
 from nexdyn.model.callbacks import failure
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
