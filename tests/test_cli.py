@@ -580,6 +580,23 @@ def test_names_of_other_programs_are_answered_with_ours(nexdyn: Nexdyn, line: st
 @pytest.mark.parametrize(
     ("line", "told"),
     [
+        ("run hinge-chain --port 9000", "--port is of a page in the browser; add --view"),
+        ("run hinge-chain --host 0.0.0.0", "--host is of a page in the browser; add --view"),
+        ("linearize bicycle --language zh", "--language is of a page in the browser; add --view"),
+        ("linearize bicycle --mode 1", "--mode is of a mode that is played; add --view"),
+        ("linearize bicycle --sweep speed=4:6:3 --input steer", "leave --input out"),
+        ("linearize bicycle --sweep speed=4:6:3 --modes 4", "leave --modes out"),
+        ("view hinge-chain --html a.html --port 9000", "--port is of a page in the browser; leave --html"),
+    ],
+)
+def test_an_option_of_what_is_not_done_is_refused(nexdyn: Nexdyn, line: str, told: str) -> None:
+    answer = nexdyn(line)
+    assert answer.code == 2 and told in " ".join(answer.err.split()), answer.err
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
         ("run hinge-chain --set L=30cm", "--set L is '30cm'; write 0.3, in SI units (m, kg, s, rad)"),
         ("run hinge-chain --set gravity=0,0,-9810mm", "--set gravity is '-9810mm'; write -9.81, in SI units"),
         ("info hinge-chain --set start=2pi", "--set start is '2pi'; write 2*pi"),

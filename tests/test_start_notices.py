@@ -192,6 +192,13 @@ def test_an_angle_that_looks_like_degrees_is_asked_about() -> None:
     assert said(arm(q0=90.0), t_end=0.004, initial=result)[1] == []
 
 
+def test_limits_that_look_like_degrees_are_asked_about() -> None:
+    (text,) = said(arm(limits=(-90, 90)))[1]
+    assert text == "a limit of joint 'hinge' is -90 rad, 14.3 turns; if degrees are meant, it is -1.5708"
+    for fine in ((-np.pi, 2.0 * np.pi), (-10.0, 20.0), (None, 1500.0), (-0.5, 14.0)):
+        assert said(arm(limits=fine))[1] == []
+
+
 @pytest.mark.parametrize("method", [None, nx.HHT(dt=1e-4)], ids=["tree", "bodies"])
 def test_a_contact_that_starts_pressed_in_is_told_with_force_and_energy(method: Any) -> None:
     result, texts = said(ball(0.05), method)

@@ -15,6 +15,7 @@ from nexdyn.assembly.contact_steps import Speeds, constant_step, fastest, limit_
 from nexdyn.errors import AssemblyError, InputError, counted, is_one_of, warn
 from nexdyn.forces.contact import ContactForce, Seen, fixed_to, seen_in
 from nexdyn.forces.mesh_solid import drawn_meshes
+from nexdyn.model.joint import Joint
 from nexdyn.model.once import unchanged
 from nexdyn.results.contacts import contacts_of
 from nexdyn.results.recording import BodyRecording
@@ -248,7 +249,8 @@ def moved_starts(
 
 
 def degrees_notices(system: System, q0: Any) -> list[Notice]:
-    """Angles that joints are given, in the system or in `q0` by joint, that look like degrees: beyond a turn, and multiples of 5."""
+    """Angles that joints are given, in the system or in `q0` by joint, that look like degrees: beyond a turn, and multiples of 5; of limits
+    multiples of 15, up to two turns."""
     given = {name: joint.resolved(system.values).q0 for name, joint in system.joints.items() if joint.q0 is not None}
     given |= dict(q0) if isinstance(q0, Mapping) else {}
     found = []
@@ -261,7 +263,21 @@ def degrees_notices(system: System, q0: Any) -> list[Notice]:
                 turns = abs(x) / (2.0 * np.pi)
                 text = f"q0 of joint {name!r} is {x:g} rad, {turns:.3g} turns; if degrees are meant, it is {np.deg2rad(x):.6g}"
                 found.append(Notice("degrees", name, float(x), "rad", 0.0, text))
-    return found
+    return found + [notice for joint in system.joints.values() for notice in _limits_in_degrees(system, joint)]
+
+
+def _limits_in_degrees(system: System, joint: Joint) -> list[Notice]:
+    """At most one a joint."""
+    if joint.limits is None or joint.nq != joint.nv:
+        return []
+    given = joint.resolved(system.values)
+    for (kind, _, _), *ends in zip(joint.directions, given.lower, given.upper, strict=False):
+        for x in map(float, ends):
+            if kind == "turn" and 2.0 * np.pi < abs(x) <= 720.0 and x % 15 == 0.0:
+                turns, here = abs(x) / (2.0 * np.pi), np.deg2rad(x)
+                text = f"a limit of joint {joint.name!r} is {x:g} rad, {turns:.3g} turns; if degrees are meant, it is {here:.6g}"
+                return [Notice("degrees", joint.name, x, "rad", 0.0, text)]
+    return []
 
 
 Array = np.ndarray

@@ -63,7 +63,7 @@ def command(
         ),
     ] = None,
     view: Annotated[bool, flag("Play a mode in the browser.", group=PAGE)] = False,
-    mode: Annotated[int, option("Which mode is played, from 0.", PAGE, converter=whole)] = 0,
+    mode: Annotated[int | None, option("Which mode is played, from 0, the default.", PAGE, converter=whole)] = None,
     page: Page = PAGE_PLAINLY,
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
@@ -73,6 +73,14 @@ def command(
     from nexdyn.statics.sparse_linearize import SparseLinearization
     from nexdyn.statics.stability import stability
 
+    if mode is not None and not view:
+        raise InputError("--mode is of a mode that is played; add --view")
+    page.check(view, "add --view")
+    if sweep is not None:
+        idle = {"input": input_, "output": output, "frozen": frozen, "modes": modes is not None, "view": view}
+        for option_name, given in idle.items():
+            if given:
+                raise InputError(f"--sweep looks where modes become stable or unstable; leave --{option_name} out")
     if speed is not None:
         reading = replace(reading, set=(*reading.set, f"speed={speed!r}"))
     model = read(name, reading)
@@ -99,7 +107,7 @@ def command(
         said = str(error).replace("nx.equilibrium finds one", "--rest finds one").replace("frozen=True", "--frozen")
         raise InputError(said) from None
     if view:
-        viewer = open_page(found.motion(mode), page, saying if not saying.json else None)
+        viewer = open_page(found.motion(mode or 0), page, saying if not saying.json else None)
         if not saying.json:
             terminal.say(str(found))
         viewer.wait()

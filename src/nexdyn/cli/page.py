@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.options import Saying, flag, option
 from nexdyn.cli.units import whole
+from nexdyn.errors import InputError
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -32,6 +33,14 @@ class Page:
     ] = "127.0.0.1"
     language: Annotated[Literal["en", "zh"], option("Language of the page: en or zh; default en.", PAGE)] = "en"
     no_browser: Annotated[bool, flag("Open no browser, print the address only.", group=PAGE)] = False
+
+    def check(self, opens: bool, instead: str, language: bool = False) -> None:
+        """InputError for an option of a page where none `opens`, with what to do `instead`; language: what is written has one, too."""
+        host, own = self.host != "127.0.0.1", self.language != "en" and not language
+        given = {"port": self.port is not None, "host": host, "language": own}
+        for name in given:
+            if given[name] and not opens:
+                raise InputError(f"--{name} is of a page in the browser; {instead}")
 
 
 PAGE_PLAINLY = Page()

@@ -162,6 +162,7 @@ def command(
     saying: Saying = SAYING_PLAINLY,
 ) -> int:
     """Simulate a model, write its result, and print a summary."""
+    page.check(view, "add --view")
     viewer = None
     with terminal.CtrlC() as ctrl_c:
         model = read(name, reading)

@@ -88,6 +88,7 @@ def command(
     writes = html is not None or bool(pictures.wanted)
     if not writes and speed is not None:
         raise InputError("--speed is of a recording; add --html out.html, or use the page's buttons")
+    page.check(not writes, "leave --html, --png, --gif and --mp4 out", language=True)
     looks.check()
     if ghost is not None:
         _check_ghost(ghost, bool(pictures.wanted), still)
