@@ -38,7 +38,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "outputs": (lambda x: nx.linearize(system(), outputs=x), [*NOTHING_OF_USE, [1]]),
     "frozen": (lambda x: nx.linearize(system(), frozen=x), [math.nan, "yes", 1, [], None]),
     "ignore": (lambda x: nx.linearize(system(), ignore=x), [math.nan, "yes", 1, []]),
-    "methods": (lambda x: nx.compare(system(), x), [*NOTHING_OF_USE, None, "rk4", [], ["rk4"], [nx.RungeKutta4]]),
+    "methods": (lambda x: nx.compare(system(), x), [*NOTHING_OF_USE, None, "rk4", [], [["rk4"]], [nx.RungeKutta4]]),
     "tolerance": (
         lambda x: nx.agreement(system(), BOTH, tolerance=x),
         [math.nan, math.inf, -1.5, True, None, [1]],
