@@ -38,7 +38,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "outputs": (lambda x: nx.linearize(system(), outputs=x), [*NOTHING_OF_USE, [1]]),
     "frozen": (lambda x: nx.linearize(system(), frozen=x), [math.nan, "yes", 1, [], None]),
     "ignore": (lambda x: nx.linearize(system(), ignore=x), [math.nan, "yes", 1, []]),
-    "methods": (lambda x: nx.compare(system(), x), [*NOTHING_OF_USE, None, "rk4", [], [["rk4"]], [nx.RungeKutta4]]),
+    "methods": (lambda x: nx.compare(system(), x), [*NOTHING_OF_USE, None, "rk4", [], [["rk4"]]]),
     "tolerance": (
         lambda x: nx.agreement(system(), BOTH, tolerance=x),
         [math.nan, math.inf, -1.5, True, None, [1]],
@@ -90,3 +90,10 @@ def test_one_name_or_element_may_stand_for_a_list_of_it() -> None:
     assert nx.linearize(made, frozen=True, inputs=joints).inputs == ["j"]
     body: Any = made.bodies["a"]
     nx.assemble(made, locks=body, translation_limit=math.inf)
+
+
+def test_a_class_in_the_place_of_a_method_is_refused_with_what_is_meant() -> None:
+    with pytest.raises(
+        nx.InputError, match=r"method is the class RungeKutta4; give one made of it, like nx\.RungeKutta4\(\)"
+    ):
+        nx.compare(system(), [nx.RungeKutta4])
