@@ -25,7 +25,6 @@ ALWAYS_SEVERAL = (
 """Parts of messages whose count is never 1."""
 BY_HAND = {
     "absolute/model/kkt.py", "absolute/model/mobility.py", "forces/force_table.py", "linalg/solvers.py", "model/curves.py",
-    "model/functions.py",
 }  # fmt: skip
 """Pages of whose messages the counts are still written by hand."""
 

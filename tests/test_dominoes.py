@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from nexdyn.problems.dominoes import COUNT, GAP, HEIGHT, PITCH, PUSH, THICK, UNTIL, WAVE, G
+from nexdyn.problems.dominoes import COUNT, GAP, HEIGHT, PITCH, PUSH, THICK, UNTIL, WAVE
+
+G = 9.81
 
 
 def lean(front: float, count: int) -> tuple[np.ndarray, np.ndarray]:
