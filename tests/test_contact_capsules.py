@@ -174,7 +174,7 @@ def test_over_a_part_of_its_length_it_lies_on_both_ends_of_that() -> None:
     lying = motion((0.02, 0, 0.05 + 0.05 - depth), Rotation.from_rotvec((0, 0.5 * math.pi, 0)).as_matrix())
     seen = bench(nx.Box((w, 0.2, 0.1))).seen(lying[None], motion((0, 0, 0))[None])[0]
     assert seen[6] == pytest.approx((1.0 + w / LENGTH) * K * depth**1.5, rel=1e-4)
-    # about its middle, 0.02 beside that of the block, both ends have shares of ½ (1 ± s/a)
+    # about its middle, 0.02 from that of the block, both ends have shares of ½ (1 ± s/a)
     shares = np.array([0.5 * (1.0 + (0.5 * w - 0.02) / HALF), 0.5 * (1.0 + (0.5 * w + 0.02) / HALF)])
     centre = float(shares @ (0.5 * w, -0.5 * w) / shares.sum())
     assert_allclose(seen[3:6], (centre, 0.0, 0.05), atol=1e-5)

@@ -252,7 +252,7 @@ def _set(self: Any, name: str, value: Any) -> None:
 
 class CheckedCalls(type):
     """The type of classes of the public face: their instances are made, and their public methods called, with checked arguments,
-    and attributes that they lack are told with what may have been meant.
+    and attributes that they lack are reported with what may have been meant.
 
     Methods of a user's own subclasses stay as they are: they may be compiled.
     """

@@ -71,7 +71,7 @@ def _answered(given: list[str], as_json: bool, debug: bool) -> int:
 
 def _forget_interrupts() -> None:
     """Let the command end with its own exit code. Where Ctrl-C comes while Python makes a dataclass, which it does by `exec` of a text,
-    CPython notes an interrupt that nobody catches, and at the end of `python -m` kills itself by SIGINT; the next `exec` forgets that."""
+    CPython records an uncaught interrupt, and at the end of `python -m` kills itself by SIGINT; the next `exec` forgets that."""
     exec("")
 
 

@@ -169,7 +169,7 @@ def command(
         out = files.out or Path(f"{model.name}.nc")
         keep = {"the model": Path(name), "the result that the run starts from": motion.start}
         if out.suffix.lower() == ".csv":
-            raise InputError(f"--out {out} is the result, netCDF; --csv {out} writes a table beside it")
+            raise InputError(f"--out {out} is the result, netCDF; --csv {out} writes a table as well")
         check_writable("--out", out, (".nc", ".nc4"), keep)
         if files.csv:
             check_writable("--csv", files.csv, (".csv",), keep)

@@ -20,9 +20,9 @@ from nexdyn.model.element import Element
 from nexdyn.model.shapes import Capsule, Cylinder, Shape
 
 ANGLES = 181
-"""At how many angles between the axes the stiffness is told."""
+"""At how many angles between the axes the stiffness is computed."""
 LITTLE, SHIFTS = 1e-4, 3
-"""The part of its least size by which a capsule is pressed in where its stiffness is told, and how often it is moved there."""
+"""The part of its least size by which a capsule is pressed in where its stiffness is computed, and how often it is moved there."""
 
 
 class CapsuleContact(BetweenSolids):

@@ -66,8 +66,8 @@ class Steps(March):
     """Whether a step is being taken again in parts."""
 
     def go_by(self, dt: float, t_end: float, times: np.ndarray, look: Look) -> None:
-        """Steps of dt [s] to t_end. They lie on one grid: a shorter step, to a time asked for or to the end, is of the method's own
-        order and is taken back before the next, so that the steps do not depend on what is asked for. An event lies on no grid; nor
+        """Steps of dt [s] to t_end. They lie on one grid: a shorter step, to a requested time or to the end, is of the method's own
+        order and is taken back before the next, so that the steps do not depend on these. An event lies on no grid; nor
         does a sample of a controller's that cannot be taken back."""
         every = 0 if len(times) else self.output_every
         self.whole_steps(dt, t_end)  # not too many

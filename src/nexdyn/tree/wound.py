@@ -2,7 +2,7 @@
 across joints that turn the axes of each other.
 
 The pose tells the angle θ of a spring, from x of A to x of B about z of A, but for whole turns. Across joints about parallel axes it is
-near the sum of theirs (``forces.torsion_spring``). Across the others it is a state of the motion beside z,
+near the sum of theirs (``forces.torsion_spring``). Across the others it is a state of the motion next to z,
 
     θ̇ = g · ω        in the stages of a step, however many turns it takes; after it, θ of the pose near that
 
